@@ -17,7 +17,8 @@ const (
 
 // An Account is a repository, a member or the lead of a consortium that may use the server. All fields are optional.
 type Account struct {
-	Username string   // "" means Username; in lower case it is the client id, up to the dot the provider id, that is, the member
+	// "" means Username; in lower case it is the client id, up to the dot the provider id, that is, the member
+	Username string
 	Password string   // "" means Password
 	Prefixes []string // under which it may register DOIs; nil means Prefix alone; a member has none
 	Domains  []string // hosts that its URLs may point to, "*.example.org" for all below; nil means any

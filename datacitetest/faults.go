@@ -32,9 +32,10 @@ import (
 // row-inserted and header-committed in one step. If a request does not reach the step of its
 // fault, it completes; for Crash the response is dropped anyway.
 type Fault struct {
-	Kind       FaultKind     // "" means Status; another text is 501
-	Status     int           // for Status and StatusAfter; 0 means 503
-	Delay      time.Duration // how long the client waits for the response, or for the end of the connection; for Stall, the length of the pause
+	Kind   FaultKind // "" means Status; another text is 501
+	Status int       // for Status and StatusAfter; 0 means 503
+	// how long the client waits for the response, or for the end of the connection; for Stall, the length of the pause
+	Delay      time.Duration
 	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
 	Step       string        // for Stall and Crash: a step of the list above; another text is 501
 
@@ -55,11 +56,14 @@ const (
 	FaultDropDuring  FaultKind = "drop-during"  // dropped in the middle of the request's body: nothing was done
 	FaultDropAfter   FaultKind = "drop-after"   // the work was done, the response is lost
 	FaultCutResponse FaultKind = "cut-response" // the work was done, the response breaks off half-way
-	FaultStatus      FaultKind = "status"       // a load balancer responds with Fault.Status with a page of HTML: nothing was done
+	// a load balancer responds with Fault.Status with a page of HTML: nothing was done
+	FaultStatus      FaultKind = "status"
 	FaultStatusAfter FaultKind = "status-after" // the work was done, a load balancer responds with Fault.Status
 	FaultDelay       FaultKind = "delay"        // the work was done, the response comes after Fault.Delay
-	FaultStall       FaultKind = "stall"        // a Deployed server stops for Fault.Delay at Fault.Step of its work, then goes on and responds
-	FaultCrash       FaultKind = "crash"        // dropped, because a Deployed server died at Fault.Step: later steps were not carried out
+	// a Deployed server stops for Fault.Delay at Fault.Step of its work, then goes on and responds
+	FaultStall FaultKind = "stall"
+	// dropped, because a Deployed server died at Fault.Step: later steps were not carried out
+	FaultCrash FaultKind = "crash"
 )
 
 // Faults returns the fault of the n-th request, counted from 1, or nil. A nil function means no faults. A
@@ -114,7 +118,8 @@ func Schedule(seed uint64, rate float64) Faults {
 
 var scheduled = []Fault{
 	{Kind: FaultDropBefore}, {Kind: FaultDropDuring}, {Kind: FaultDropAfter}, {Kind: FaultCutResponse}, {Kind: FaultDelay},
-	{Kind: FaultStatus, Status: 500}, {Kind: FaultStatus, Status: 502}, {Kind: FaultStatus, Status: 503}, {Kind: FaultStatus, Status: 504},
+	{Kind: FaultStatus, Status: 500}, {Kind: FaultStatus,
+		Status: 502}, {Kind: FaultStatus, Status: 503}, {Kind: FaultStatus, Status: 504},
 	{Kind: FaultStatus, Status: 429, RetryAfter: time.Second},
 	{Kind: FaultStatusAfter, Status: 500}, {Kind: FaultStatusAfter, Status: 502}, {Kind: FaultStatusAfter, Status: 504},
 }
@@ -155,7 +160,8 @@ func (f Faults) inside() func(n int, r *http.Request) *faults.Fault {
 			return nil
 		}
 		return &faults.Fault{
-			Kind: faults.FaultKind(cmp.Or(f.Kind, FaultStatus)), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: faults.Step(f.Step), Behind: f.Behind,
+			Kind: faults.FaultKind(cmp.Or(f.Kind, FaultStatus)), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter,
+			Step: faults.Step(f.Step), Behind: f.Behind,
 		}
 	}
 }

@@ -15,9 +15,11 @@ import (
 // A web page must not read what a server on a port of its reader's machine holds, neither as a
 // script of another origin nor under a name that leads to the machine for a moment.
 func TestPagesOfOtherHostsAreRefused(t *testing.T) {
-	onPort := datacitetest.NewServer(&datacitetest.Options{Hosts: []string{"sandbox.test", "[2001:db8::1]"}, Origins: []string{"https://app.example:8443"}})
+	onPort := datacitetest.NewServer(&datacitetest.Options{Hosts: []string{"sandbox.test", "[2001:db8::1]"},
+		Origins: []string{"https://app.example:8443"}})
 	defer onPort.Close()
-	inMemory := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Hosts: []string{"sandbox.test", "[2001:db8::1]"}, Origins: []string{"https://app.example:8443"}})
+	inMemory := datacitetest.NewServer(&datacitetest.Options{NoPort: true,
+		Hosts: []string{"sandbox.test", "[2001:db8::1]"}, Origins: []string{"https://app.example:8443"}})
 	defer inMemory.Close()
 	own := httptest.NewServer(inMemory.Guard(inMemory))
 	defer own.Close()

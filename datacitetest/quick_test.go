@@ -22,7 +22,9 @@ import (
 
 // always is a fault of each write.
 func always(kind datacitetest.FaultKind) datacitetest.Faults {
-	return datacitetest.Faults(func(int, *http.Request) *datacitetest.Fault { return &datacitetest.Fault{Kind: kind} }).When(datacitetest.Writes)
+	return datacitetest.Faults(func(int, *http.Request) *datacitetest.Fault {
+		return &datacitetest.Fault{Kind: kind}
+	}).When(datacitetest.Writes)
 }
 
 // submit sends a report with the options of somebody who does not think of tests.
@@ -32,7 +34,8 @@ func submit(ctx context.Context, cfg datacite.Config, n int, locks string) error
 		return err
 	}
 	report := usage(n)
-	_, err = client.Submit(ctx, report.Header, reports.Source(report.Datasets), &reports.SubmitOptions{MaxDatasets: 2, LockDir: locks})
+	_, err = client.Submit(ctx, report.Header, reports.Source(report.Datasets),
+		&reports.SubmitOptions{MaxDatasets: 2, LockDir: locks})
 	return err
 }
 
@@ -62,7 +65,8 @@ func TestWaitsAreShort(t *testing.T) {
 	for _, noPort := range []bool{true, false} {
 		for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 			for _, kind := range []datacitetest.FaultKind{
-				datacitetest.FaultDropBefore, datacitetest.FaultDropDuring, datacitetest.FaultDropAfter, datacitetest.FaultCutResponse, datacitetest.FaultStatus, datacitetest.FaultStatusAfter,
+				datacitetest.FaultDropBefore, datacitetest.FaultDropDuring, datacitetest.FaultDropAfter,
+				datacitetest.FaultCutResponse, datacitetest.FaultStatus, datacitetest.FaultStatusAfter,
 			} {
 				t.Run(string(behaviour)+" "+string(kind), func(t *testing.T) {
 					t.Parallel()
@@ -86,12 +90,13 @@ func TestAnInterruptedSubmitGoesOnSoon(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	first, kill := context.WithCancel(ctx)
-	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: func(n int, r *http.Request) *datacitetest.Fault {
-		if first.Err() == nil && r.Method == http.MethodPost {
-			kill()
-		}
-		return nil
-	}})
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true,
+		Faults: func(n int, r *http.Request) *datacitetest.Fault {
+			if first.Err() == nil && r.Method == http.MethodPost {
+				kill()
+			}
+			return nil
+		}})
 	defer srv.Close()
 	locks := t.TempDir()
 	require.Error(t, submit(first, srv.Config(), 5, locks))

@@ -25,79 +25,83 @@ const related = `{"doi":"10.5072/new","titles":[{"title":"Glacier"}],"relatedIde
 // What a server holds at a checkpoint is there again after a reset, and in another server that restores what
 // it has saved; both go on from there.
 func TestResetAndRestore(t *testing.T) {
-	on(t, datacitetest.Options{Faults: always(datacitetest.FaultDropBefore)}, func(t *testing.T, srv *datacitetest.Server) {
-		srv.SetFaults(nil)
-		began := srv.Now()
-		_, err := srv.MDS().Register(t.Context(), "10.5072/old", "https://repo.example.org/old", glacier(), nil)
-		require.NoError(t, err)
-		require.NoError(t, srv.PutRecordJSON([]byte(related)))
-		kept, err := srv.PutReport(usage(3))
-		require.NoError(t, err)
-		key := srv.IssueKey()
-		srv.Advance(time.Hour)
-		record, report := body(t, srv, "/dois/10.5072/old"), body(t, srv, "/reports/"+kept)
-		isBack := func(back *datacitetest.Server, later string) {
-			assert.Equal(t, []string{"10.5072/new", "10.5072/old"}, back.Names())
-			assert.Less(t, back.Now().Sub(began), 12*time.Hour)
-			assert.GreaterOrEqual(t, back.Now().Sub(began), time.Hour)
-			assert.Equal(t, strings.ReplaceAll(record, srv.URL, ""), strings.ReplaceAll(body(t, back, "/dois/10.5072/old"), back.URL, ""), "and no request fails")
-			assert.Equal(t, report, body(t, back, "/reports/"+kept))
-			assert.Len(t, back.StoredReports(), 1)
-			for _, tt := range []struct {
-				key string
-				err error
-			}{{key, nil}, {later, datacite.ErrUnauthorized}} {
-				client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: back.URL}, Token: tt.key, HTTPClient: back.HTTPClient()})
+	on(t, datacitetest.Options{Faults: always(datacitetest.FaultDropBefore)},
+		func(t *testing.T, srv *datacitetest.Server) {
+			srv.SetFaults(nil)
+			began := srv.Now()
+			_, err := srv.MDS().Register(t.Context(), "10.5072/old", "https://repo.example.org/old", glacier(), nil)
+			require.NoError(t, err)
+			require.NoError(t, srv.PutRecordJSON([]byte(related)))
+			kept, err := srv.PutReport(usage(3))
+			require.NoError(t, err)
+			key := srv.IssueKey()
+			srv.Advance(time.Hour)
+			record, report := body(t, srv, "/dois/10.5072/old"), body(t, srv, "/reports/"+kept)
+			isBack := func(back *datacitetest.Server, later string) {
+				assert.Equal(t, []string{"10.5072/new", "10.5072/old"}, back.Names())
+				assert.Less(t, back.Now().Sub(began), 12*time.Hour)
+				assert.GreaterOrEqual(t, back.Now().Sub(began), time.Hour)
+				assert.Equal(t, strings.ReplaceAll(record, srv.URL, ""),
+					strings.ReplaceAll(body(t, back, "/dois/10.5072/old"), back.URL, ""), "and no request fails")
+				assert.Equal(t, report, body(t, back, "/reports/"+kept))
+				assert.Len(t, back.StoredReports(), 1)
+				for _, tt := range []struct {
+					key string
+					err error
+				}{{key, nil}, {later, datacite.ErrUnauthorized}} {
+					client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: back.URL}, Token: tt.key,
+						HTTPClient: back.HTTPClient()})
+					require.NoError(t, err)
+					_, err = client.Get(t.Context(), "10.5072/old", nil)
+					require.ErrorIs(t, err, tt.err)
+				}
+				found, err := back.DOIs().List(t.Context(), nil)
 				require.NoError(t, err)
-				_, err = client.Get(t.Context(), "10.5072/old", nil)
-				require.ErrorIs(t, err, tt.err)
+				assert.Equal(t, 2, found.Total)
+				address, err := back.Resolve(t.Context(), "10.5072/old")
+				require.NoError(t, err)
+				assert.Equal(t, "https://repo.example.org/old", address)
 			}
-			found, err := back.DOIs().List(t.Context(), nil)
-			require.NoError(t, err)
-			assert.Equal(t, 2, found.Total)
-			address, err := back.Resolve(t.Context(), "10.5072/old")
-			require.NoError(t, err)
-			assert.Equal(t, "https://repo.example.org/old", address)
-		}
-		change := func(srv *datacitetest.Server) (later string) {
-			_, err := srv.MDS().Register(t.Context(), "10.5072/mine", "https://repo.example.org/mine", glacier(), nil)
-			require.NoError(t, err)
-			_, err = srv.DOIs().Update(t.Context(), "10.5072/old", &dois.Draft{URL: "https://repo.example.org/changed"})
-			require.NoError(t, err)
-			_, err = srv.Reports().Put(t.Context(), kept, usage(4))
-			require.NoError(t, err)
-			_, err = srv.PutReport(usage(5))
-			require.NoError(t, err)
-			srv.Advance(24 * time.Hour)
-			return srv.IssueKey()
-		}
+			change := func(srv *datacitetest.Server) (later string) {
+				_, err := srv.MDS().Register(t.Context(), "10.5072/mine", "https://repo.example.org/mine", glacier(), nil)
+				require.NoError(t, err)
+				_, err = srv.DOIs().Update(t.Context(), "10.5072/old", &dois.Draft{URL: "https://repo.example.org/changed"})
+				require.NoError(t, err)
+				_, err = srv.Reports().Put(t.Context(), kept, usage(4))
+				require.NoError(t, err)
+				_, err = srv.PutReport(usage(5))
+				require.NoError(t, err)
+				srv.Advance(24 * time.Hour)
+				return srv.IssueKey()
+			}
 
-		var saved bytes.Buffer
-		require.NoError(t, srv.Save(&saved))
-		next := datacitetest.NewServer(&datacitetest.Options{Behaviour: srv.Behaviour, NoPort: true})
-		defer next.Close()
-		require.NoError(t, next.Restore(bytes.NewReader(saved.Bytes())))
-		isBack(next, srv.IssueKey())
-		change(next)
-		for _, other := range []string{"", "{", `{"doi":"10.5072/a"}`} {
-			assert.ErrorContains(t, next.Restore(strings.NewReader(other)), "datacite: r: ")
-		}
-		other := map[datacitetest.Behaviour]datacitetest.Behaviour{datacitetest.Documented: datacitetest.Deployed, datacitetest.Deployed: datacitetest.Documented}
-		third := datacitetest.NewServer(&datacitetest.Options{Behaviour: other[srv.Behaviour], NoPort: true})
-		defer third.Close()
-		assert.ErrorContains(t, third.Restore(&saved), "other behaviour")
+			var saved bytes.Buffer
+			require.NoError(t, srv.Save(&saved))
+			next := datacitetest.NewServer(&datacitetest.Options{Behaviour: srv.Behaviour, NoPort: true})
+			defer next.Close()
+			require.NoError(t, next.Restore(bytes.NewReader(saved.Bytes())))
+			isBack(next, srv.IssueKey())
+			change(next)
+			for _, other := range []string{"", "{", `{"doi":"10.5072/a"}`} {
+				assert.ErrorContains(t, next.Restore(strings.NewReader(other)), "datacite: r: ")
+			}
+			other := map[datacitetest.Behaviour]datacitetest.Behaviour{datacitetest.Documented: datacitetest.Deployed,
+				datacitetest.Deployed: datacitetest.Documented}
+			third := datacitetest.NewServer(&datacitetest.Options{Behaviour: other[srv.Behaviour], NoPort: true})
+			defer third.Close()
+			assert.ErrorContains(t, third.Restore(&saved), "other behaviour")
 
-		srv.Checkpoint()
-		for range 2 {
-			later := change(srv)
-			srv.SetFaults(always(datacitetest.FaultDropBefore))
-			srv.Reset()
-			assert.Empty(t, srv.Requests())
-			isBack(srv, later)
-			change(srv)
-			srv.Reset()
-		}
-	})
+			srv.Checkpoint()
+			for range 2 {
+				later := change(srv)
+				srv.SetFaults(always(datacitetest.FaultDropBefore))
+				srv.Reset()
+				assert.Empty(t, srv.Requests())
+				isBack(srv, later)
+				change(srv)
+				srv.Reset()
+			}
+		})
 	t.Run("of an empty server", func(t *testing.T) {
 		on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
 			require.NoError(t, srv.PutRecordJSON([]byte(related)))
@@ -129,7 +133,8 @@ func TestResetDuringARequest(t *testing.T) {
 func TestSetFaults(t *testing.T) {
 	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
 		list := func() error {
-			_, err := srv.DOIs().Do(t.Context(), &datacite.Request{Method: http.MethodPost, Path: "/dois", Body: []byte("{}"), ContentType: "application/json"})
+			_, err := srv.DOIs().Do(t.Context(),
+				&datacite.Request{Method: http.MethodPost, Path: "/dois", Body: []byte("{}"), ContentType: "application/json"})
 			return err
 		}
 		down := &datacitetest.Fault{Kind: datacitetest.FaultDropBefore}
@@ -223,7 +228,8 @@ func BenchmarkReset(b *testing.B) {
 			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviour})
 			defer srv.Close()
 			for i := range 10_000 {
-				require.NoError(b, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%d","titles":[{"title":"Glacier %d"}],"url":"https://repo.example.org/%d"}`, i, i, i)))
+				require.NoError(b, srv.PutRecordJSON(fmt.Appendf(nil,
+					`{"doi":"10.5072/%d","titles":[{"title":"Glacier %d"}],"url":"https://repo.example.org/%d"}`, i, i, i)))
 			}
 			srv.Checkpoint()
 			for b.Loop() {

@@ -36,11 +36,13 @@ const (
 
 // Options are the optional settings of a server.
 type Options struct {
-	Behaviour Behaviour        // "" means Deployed
-	NoPort    bool             // do not listen: only the server's clients and HTTPClient reach it; required inside testing/synctest
-	Now       func() time.Time // the server's clock; nil means time.Now
-	Accounts  []Account        // accounts of the server; the clients use the first unless As selects another; nil means one zero Account
-	Faults    Faults           // faults of requests; nil means none
+	Behaviour Behaviour // "" means Deployed
+	// do not listen: only the server's clients and HTTPClient reach it; required inside testing/synctest
+	NoPort bool
+	Now    func() time.Time // the server's clock; nil means time.Now
+	// accounts of the server; the clients use the first unless As selects another; nil means one zero Account
+	Accounts []Account
+	Faults   Faults // faults of requests; nil means none
 
 	// Hosts are names such as "sandbox.test" under which requests may reach the port,
 	// beside loopback names such as localhost and 127.0.0.1; requests under other names get
@@ -239,7 +241,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.served().
 // Transport in your own, they do not.
 func (s *Server) HTTPClient() *http.Client {
 	client := *s.served().HTTPClient()
-	client.Transport = transport.Embedded{RoundTripper: client.Transport, BaseURL: s.URL, RealTime: isBubble(), LockDir: s.locks.path}
+	client.Transport = transport.Embedded{RoundTripper: client.Transport, BaseURL: s.URL, RealTime: isBubble(),
+		LockDir: s.locks.path}
 	return &client
 }
 
@@ -334,5 +337,6 @@ func (s *Server) AwaitRequest(ctx context.Context, match func(*Request) bool) (*
 }
 
 func request(r faults.Request) Request {
-	return Request{Number: r.Number, Method: r.Method, URL: r.URL, Header: r.Header, Body: r.Body, Bytes: r.BodySize, Status: r.Status, Fault: FaultKind(r.Fault)}
+	return Request{Number: r.Number, Method: r.Method, URL: r.URL, Header: r.Header, Body: r.Body, Bytes: r.BodySize,
+		Status: r.Status, Fault: FaultKind(r.Fault)}
 }

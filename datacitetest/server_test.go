@@ -62,7 +62,8 @@ func send(t *testing.T, srv *datacitetest.Server, method, path, token string, bo
 }
 
 func TestBehaviours(t *testing.T) {
-	for behaviour, status := range map[datacitetest.Behaviour]int{"": 422, datacitetest.Documented: 401, datacitetest.Deployed: 422} {
+	for behaviour, status := range map[datacitetest.Behaviour]int{"": 422, datacitetest.Documented: 401,
+		datacitetest.Deployed: 422} {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true})
 		assert.Equal(t, status, send(t, srv, "POST", "/reports", "", nil), "a report without a token")
 		srv.Close()
@@ -101,12 +102,15 @@ func TestFaultsCompose(t *testing.T) {
 		faults datacitetest.Faults
 		want   []int // 0 for no fault
 	}{
-		"none":                 {datacitetest.First(), []int{0, 0, 0, 0, 0, 0, 0, 0}},
-		"the first and third":  {datacitetest.First(status(500), nil, status(502)), []int{500, 0, 502, 0, 0, 0, 0, 0}},
-		"the second write":     {datacitetest.First(nil, status(500)).When(datacitetest.Writes), []int{0, 0, 0, 0, 500, 0, 0, 0}},
-		"every write":          {always(500).When(datacitetest.Writes), []int{0, 0, 500, 0, 500, 500, 500, 0}},
-		"the first, then all":  {datacitetest.First(status(502)).Or(always(500)), []int{502, 500, 500, 500, 500, 500, 500, 500}},
-		"first write, or read": {datacitetest.First(status(502)).When(datacitetest.Writes).Or(datacitetest.First(nil, nil, nil, status(500))), []int{0, 0, 502, 500, 0, 0, 0, 0}},
+		"none":                {datacitetest.First(), []int{0, 0, 0, 0, 0, 0, 0, 0}},
+		"the first and third": {datacitetest.First(status(500), nil, status(502)), []int{500, 0, 502, 0, 0, 0, 0, 0}},
+		"the second write": {datacitetest.First(nil, status(500)).When(datacitetest.Writes),
+			[]int{0, 0, 0, 0, 500, 0, 0, 0}},
+		"every write": {always(500).When(datacitetest.Writes), []int{0, 0, 500, 0, 500, 500, 500, 0}},
+		"the first, then all": {datacitetest.First(status(502)).Or(always(500)),
+			[]int{502, 500, 500, 500, 500, 500, 500, 500}},
+		"first write, or read": {datacitetest.First(status(502)).When(datacitetest.Writes).Or(datacitetest.First(nil, nil,
+			nil, status(500))), []int{0, 0, 502, 500, 0, 0, 0, 0}},
 	} {
 		var got []int
 		for i, method := range strings.Fields(requests) {
@@ -154,7 +158,8 @@ func TestSchedule(t *testing.T) {
 // A write takes its time, and is done though nobody waits for it.
 func TestAWriteIsDoneThoughNobodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, WriteTime: time.Minute})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true,
+			WriteTime: time.Minute})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := srv.Reports().Create(ctx, usage(1))
@@ -182,7 +187,9 @@ func TestAccountsAreSeparate(t *testing.T) {
 				assert.Equal(t, own, err == nil, "%s %v", prefix, err)
 			}
 		}
-		_, err := andes.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.2222/b", URL: "https://alps.example.org/", Event: dois.EventPublish, MetadataXML: glacier().Data})
+		_, err := andes.DOIs().Create(t.Context(),
+			&dois.Draft{DOI: "10.2222/b", URL: "https://alps.example.org/", Event: dois.EventPublish,
+				MetadataXML: glacier().Data})
 		assert.ErrorIs(t, err, datacite.ErrInvalid, "another domain")
 
 		require.NoError(t, andes.PutRecord(&dois.Record{Record: metadata.Record{DOI: "10.1111/put"}}))
@@ -193,7 +200,8 @@ func TestAccountsAreSeparate(t *testing.T) {
 		assert.Equal(t, []string{"10.1111/a", "10.1111/put", "10.1111/theirs", "10.2222/a", "10.3333/a"}, alps.Names())
 
 		key := andes.IssueKey()
-		client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: alps.URL}, Username: "ANDES.REPO", Password: key, HTTPClient: alps.HTTPClient()})
+		client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: alps.URL}, Username: "ANDES.REPO",
+			Password: key, HTTPClient: alps.HTTPClient()})
 		require.NoError(t, err)
 		_, err = client.PutMetadata(t.Context(), "10.2222/key", glacier())
 		require.NoError(t, err)
@@ -220,8 +228,10 @@ func TestAccountsAreSeparate(t *testing.T) {
 func TestDeployedServersReadTheRoleInAToken(t *testing.T) {
 	accounts := []datacitetest.Account{{}, {Username: "A.USER", Role: "user"}, {Username: "A.STAFF", Role: "staff_admin"}}
 	want := map[datacitetest.Behaviour]map[string][3]int{ // of a PUT, a DELETE, and a look at DOIs
-		datacitetest.Documented: {datacitetest.Username: {201, 401, 200}, "A.USER": {200, 401, 200}, "A.STAFF": {200, 401, 200}},
-		datacitetest.Deployed:   {datacitetest.Username: {201, 401, 200}, "A.USER": {401, 401, 200}, "A.STAFF": {200, 204, 200}},
+		datacitetest.Documented: {datacitetest.Username: {201, 401, 200}, "A.USER": {200, 401, 200},
+			"A.STAFF": {200, 401, 200}},
+		datacitetest.Deployed: {datacitetest.Username: {201, 401, 200}, "A.USER": {401, 401, 200},
+			"A.STAFF": {200, 204, 200}},
 	}
 	data, err := usage(1).MarshalJSON()
 	require.NoError(t, err)
@@ -234,7 +244,8 @@ func TestDeployedServersReadTheRoleInAToken(t *testing.T) {
 			const path = "/reports/3f0c9d2e-7f3b-4b57-9a53-2f1d6c1c9a01"
 			token := srv.As(name).Token(srv.Now().Add(time.Hour))
 			got := [3]int{
-				send(t, srv, "PUT", path, token, bytes.NewReader(data)), send(t, srv, "DELETE", path, token, nil), send(t, srv, "GET", "/dois", token, nil),
+				send(t, srv, "PUT", path, token, bytes.NewReader(data)), send(t, srv, "DELETE", path, token, nil),
+				send(t, srv, "GET", "/dois", token, nil),
 			}
 			assert.Equal(t, want[srv.Behaviour][name], got, name)
 		}
@@ -266,7 +277,8 @@ func TestLimits(t *testing.T) {
 				want = tt.deployed
 			}
 			for _, body := range []io.Reader{bytes.NewReader(tt.body), io.MultiReader(bytes.NewReader(tt.body))} {
-				assert.Equal(t, want, send(t, srv, "POST", tt.path, srv.Token(srv.Now().Add(time.Hour)), body), "%s %+v", tt.path, tt.opts)
+				assert.Equal(t, want, send(t, srv, "POST", tt.path, srv.Token(srv.Now().Add(time.Hour)), body), "%s %+v", tt.path,
+					tt.opts)
 			}
 		})
 	}
@@ -288,7 +300,8 @@ func TestStoredReports(t *testing.T) {
 	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
 		large, small := usage(5), usage(1)
 		large.Header.CreatedBy = "Large Repository"
-		receipt, err := srv.Reports().Submit(t.Context(), large.Header, reports.Source(large.Datasets), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
+		receipt, err := srv.Reports().Submit(t.Context(), large.Header, reports.Source(large.Datasets),
+			&reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
 		require.NoError(t, err)
 		created, err := srv.Reports().Create(t.Context(), small)
 		require.NoError(t, err)
@@ -329,19 +342,24 @@ func TestStoredReports(t *testing.T) {
 // A fault that there is not fails the call that meets it: it would never happen, or be retried.
 func TestFaultsThatThereAreNot(t *testing.T) {
 	for want, fault := range map[string]datacitetest.Fault{
-		`501 Not Implemented: datacitetest: Fault: no step "row-insertd"`: {Kind: datacitetest.FaultStall, Step: "row-insertd"},
-		`501 Not Implemented: datacitetest: Fault: no step ""`:            {Kind: datacitetest.FaultCrash},
-		`501 Not Implemented: datacitetest: Fault: no kind "503"`:         {Kind: "503"},
+		`501 Not Implemented: datacitetest: Fault: no step "row-insertd"`: {Kind: datacitetest.FaultStall,
+			Step: "row-insertd"},
+		`501 Not Implemented: datacitetest: Fault: no step ""`:    {Kind: datacitetest.FaultCrash},
+		`501 Not Implemented: datacitetest: Fault: no kind "503"`: {Kind: "503"},
 		"507 ": {Status: 507},
 		"503 ": {},
 	} {
-		srv := datacitetest.NewServer(&datacitetest.Options{Faults: func(int, *http.Request) *datacitetest.Fault { return &fault }})
+		srv := datacitetest.NewServer(&datacitetest.Options{Faults: func(int, *http.Request) *datacitetest.Fault {
+			return &fault
+		}})
 		_, err := srv.DOIs().Get(t.Context(), "10.5072/a", nil)
 		assert.ErrorContains(t, err, want)
 		assert.Equal(t, strings.HasPrefix(want, "501"), !datacite.Temporary(err))
 		srv.Close()
 	}
-	assert.PanicsWithValue(t, "datacitetest: the zero Server; NewServer makes one", func() { new(datacitetest.Server).Names() })
+	assert.PanicsWithValue(t, "datacitetest: the zero Server; NewServer makes one", func() {
+		new(datacitetest.Server).Names()
+	})
 	assert.PanicsWithValue(t, "datacitetest: the zero Server; NewServer makes one", new(datacitetest.Server).Close)
 }
 
@@ -366,7 +384,8 @@ func TestAServerDiesBetweenTwoSteps(t *testing.T) {
 // Writes that overlap lose a subset and break the report, and that is seen.
 func TestOverlappingWritesBreakTheReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, WriteTime: time.Minute})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true,
+			WriteTime: time.Minute})
 		post := func(datasets int) {
 			r := usage(datasets)
 			r.Header.Exceptions = []reports.Exception{{Code: reports.ExceptionCompressed}}
@@ -376,7 +395,8 @@ func TestOverlappingWritesBreakTheReport(t *testing.T) {
 			assert.NoError(t, z.Close())
 			req, err := http.NewRequest("POST", srv.URL+"/reports", &body)
 			assert.NoError(t, err)
-			req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(srv.Now().Add(time.Hour))}}
+			req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"},
+				"Authorization": {"Bearer " + srv.Token(srv.Now().Add(time.Hour))}}
 			res, err := srv.HTTPClient().Do(req)
 			assert.NoError(t, err)
 			_ = res.Body.Close()
@@ -389,7 +409,9 @@ func TestOverlappingWritesBreakTheReport(t *testing.T) {
 		_, err := stored.Report()
 		assert.ErrorContains(t, err, "datacitetest: report "+stored.ReportID+": ")
 		assert.Len(t, stored.Subsets, 3)
-		assert.Len(t, slices.DeleteFunc(stored.Subsets, func(s datacitetest.StoredSubset) bool { return s.Body != nil }), 1, "lost")
+		assert.Len(t, slices.DeleteFunc(stored.Subsets, func(s datacitetest.StoredSubset) bool {
+			return s.Body != nil
+		}), 1, "lost")
 	})
 }
 
@@ -416,7 +438,9 @@ func TestRequestsAreShownWithoutSecrets(t *testing.T) {
 // The clock is the caller's, and goes on from there.
 func TestTheClockIsTheCallers(t *testing.T) {
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	on(t, datacitetest.Options{Now: func() time.Time { return noon }, ResolveDelay: time.Hour}, func(t *testing.T, srv *datacitetest.Server) {
+	on(t, datacitetest.Options{Now: func() time.Time {
+		return noon
+	}, ResolveDelay: time.Hour}, func(t *testing.T, srv *datacitetest.Server) {
 		_, err := srv.MDS().Register(t.Context(), "10.5072/x", "https://example.org/x", glacier(), nil)
 		require.NoError(t, err)
 		token := srv.Token(srv.Now().Add(time.Hour))
@@ -469,7 +493,9 @@ func TestCopiesAreWhole(t *testing.T) {
 		slices.Sort(names)
 		return names
 	}
-	assert.Equal(t, fields(sandbox.Options{}), slices.DeleteFunc(fields(datacitetest.Options{}), func(name string) bool { return name == "NoPort" }))
+	assert.Equal(t, fields(sandbox.Options{}), slices.DeleteFunc(fields(datacitetest.Options{}), func(name string) bool {
+		return name == "NoPort"
+	}))
 	assert.Equal(t, fields(sandbox.Fault{}), fields(datacitetest.Fault{}))
 	assert.Len(t, fields(datacitetest.Request{}), len(fields(faults.Request{})))
 }
@@ -491,7 +517,8 @@ func body(t *testing.T, srv *datacitetest.Server, path string) string {
 // and numbers stay that a correction leaves out.
 func TestUsageBecomesNumbers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, UsageLag: time.Hour})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true,
+			UsageLag: time.Hour})
 		defer srv.Close()
 		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/alps"}`)))
 		put := func(metrics ...string) {
@@ -499,8 +526,10 @@ func TestUsageBecomesNumbers(t *testing.T) {
 			for _, metric := range metrics {
 				instances = append(instances, `{"metric-type":"`+metric+`","access-method":"regular","count":5}`)
 			}
-			_, err := srv.PutReportJSON([]byte(`{"id":"11111111-1111-4111-8111-111111111111","report-header":{"created":"2026-11-02","reporting-period":{"begin-date":"2026-10-01"}},
-				"report-datasets":[{"dataset-id":[{"value":"10.5072/ALPS"}],"performance":[{"instance":[` + strings.Join(instances, ",") + `]}]}]}`))
+			_, err := srv.PutReportJSON([]byte(
+				`{"id":"11111111-1111-4111-8111-111111111111","report-header":{"created":"2026-11-02","reporting-period":{"begin-date":"2026-10-01"}},
+				"report-datasets":[{"dataset-id":[{"value":"10.5072/ALPS"}],"performance":[{"instance":[` + strings.Join(instances,
+					",") + `]}]}]}`))
 			require.NoError(t, err)
 		}
 		viewed := func() int {
@@ -524,15 +553,17 @@ func TestUsageBecomesNumbers(t *testing.T) {
 
 // A test sees what is stored, whoever owns it, without a request that a fault could meet.
 func TestRecordShowsWhatIsStoredWithoutARequest(t *testing.T) {
-	on(t, datacitetest.Options{Faults: always(datacitetest.FaultDropBefore)}, func(t *testing.T, srv *datacitetest.Server) {
-		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/draft","state":"draft","client":"other.repo","titles":[{"title":"Glacier"}]}`)))
-		record, err := srv.Record("10.5072/DRAFT")
-		require.NoError(t, err)
-		assert.Equal(t, "Glacier", record.Titles[0].Title)
-		assert.Equal(t, dois.StateDraft, record.State)
-		assert.Equal(t, "other.repo", record.Client)
-		_, err = srv.Record("10.5072/unknown")
-		require.ErrorIs(t, err, datacite.ErrNotFound)
-		assert.Empty(t, srv.Requests())
-	})
+	on(t, datacitetest.Options{Faults: always(datacitetest.FaultDropBefore)},
+		func(t *testing.T, srv *datacitetest.Server) {
+			require.NoError(t, srv.PutRecordJSON(
+				[]byte(`{"doi":"10.5072/draft","state":"draft","client":"other.repo","titles":[{"title":"Glacier"}]}`)))
+			record, err := srv.Record("10.5072/DRAFT")
+			require.NoError(t, err)
+			assert.Equal(t, "Glacier", record.Titles[0].Title)
+			assert.Equal(t, dois.StateDraft, record.State)
+			assert.Equal(t, "other.repo", record.Client)
+			_, err = srv.Record("10.5072/unknown")
+			require.ErrorIs(t, err, datacite.ErrNotFound)
+			assert.Empty(t, srv.Requests())
+		})
 }

@@ -21,7 +21,8 @@ import (
 func TestTLS(t *testing.T) {
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		for _, noPort := range []bool{false, true} {
-			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, TLS: true, NoPort: noPort, Hosts: []string{"api.test", "api.test:443", "müll.test"}})
+			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, TLS: true, NoPort: noPort,
+				Hosts: []string{"api.test", "api.test:443", "müll.test"}})
 			t.Cleanup(srv.Close)
 			require.Regexp(t, `^https://127\.`, srv.URL)
 			client, err := dois.NewClient(srv.Config())
@@ -49,9 +50,10 @@ func TestTLSForOtherClients(t *testing.T) {
 
 	at := strings.TrimPrefix(srv.URL, "https://")
 	status := func(roots *x509.CertPool, url string) (int, error) {
-		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, at)
-		}}
+		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots},
+			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, network, at)
+			}}
 		defer transport.CloseIdleConnections()
 		res, err := (&http.Client{Transport: transport}).Get(url)
 		if err != nil {
@@ -59,7 +61,8 @@ func TestTLSForOtherClients(t *testing.T) {
 		}
 		return res.StatusCode, res.Body.Close()
 	}
-	for _, url := range []string{srv.URL, "https://localhost", "https://sandbox.localhost", "https://[::1]:8443", "https://api.test"} {
+	for _, url := range []string{srv.URL, "https://localhost", "https://sandbox.localhost", "https://[::1]:8443",
+		"https://api.test"} {
 		code, err := status(roots, url+"/heartbeat")
 		require.NoError(t, err, url)
 		assert.Equal(t, 200, code, url)

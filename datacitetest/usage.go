@@ -11,10 +11,11 @@ import (
 // downloadsOverTime have an entry for each.
 type UsageEvent struct {
 	ReportID string
-	DOI      string             // of the record that shows it, in lower case; registered or not
-	Metric   reports.MetricType // reports.MetricUniqueDatasetInvestigations are views, reports.MetricUniqueDatasetRequests downloads
-	Month    string             // such as "2026-10"
-	Count    int64
+	DOI      string // of the record that shows it, in lower case; registered or not
+	// reports.MetricUniqueDatasetInvestigations are views, reports.MetricUniqueDatasetRequests downloads
+	Metric reports.MetricType
+	Month  string // such as "2026-10"
+	Count  int64
 }
 
 // UsageEvents returns the events of all usage reports whose UsageLag has passed, by DOI,
@@ -26,7 +27,8 @@ func (s *Server) UsageEvents() []UsageEvent {
 		if e.Views {
 			metric = reports.MetricUniqueDatasetInvestigations
 		}
-		all = append(all, UsageEvent{ReportID: path.Base(e.Report), DOI: e.Target, Metric: metric, Month: e.YearMonth(), Count: e.Count})
+		all = append(all, UsageEvent{ReportID: path.Base(e.Report), DOI: e.Target, Metric: metric, Month: e.YearMonth(),
+			Count: e.Count})
 	}
 	return all
 }

@@ -36,14 +36,16 @@ func identified(scheme, id string) func(*metadata.Record) {
 
 func related(t metadata.RelatedIdentifierType, id string) func(*metadata.Record) {
 	return func(r *metadata.Record) {
-		r.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: id, RelatedIdentifierType: t, RelationType: metadata.RelationCites}}
+		r.RelatedIdentifiers = []metadata.RelatedIdentifier{
+			{RelatedIdentifier: id, RelatedIdentifierType: t, RelationType: metadata.RelationCites}}
 	}
 }
 
 // item adds a book in which the record is published, with a change.
 func item(change func(*metadata.RelatedItem)) func(*metadata.Record) {
 	return func(r *metadata.Record) {
-		book := metadata.RelatedItem{RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationIsPublishedIn, Titles: []metadata.Title{{Title: "T"}}}
+		book := metadata.RelatedItem{RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationIsPublishedIn,
+			Titles: []metadata.Title{{Title: "T"}}}
 		change(&book)
 		r.RelatedItems = []metadata.RelatedItem{book}
 	}
@@ -60,7 +62,8 @@ func polygon(points ...metadata.Point) func(*metadata.Record) {
 }
 
 func TestRecord_Findings(t *testing.T) {
-	a, b, c := metadata.Point{Longitude: "0", Latitude: "0"}, metadata.Point{Longitude: "0", Latitude: "1"}, metadata.Point{Longitude: "1", Latitude: "1"}
+	a, b, c := metadata.Point{Longitude: "0",
+		Latitude: "0"}, metadata.Point{Longitude: "0", Latitude: "1"}, metadata.Point{Longitude: "1", Latitude: "1"}
 	tests := []struct {
 		name   string
 		change func(*metadata.Record)
@@ -75,7 +78,8 @@ func TestRecord_Findings(t *testing.T) {
 		}},
 		{"blank values", func(r *metadata.Record) {
 			r.Creators[0].Name, r.Titles[0].Title, r.Publisher.Name, r.PublicationYear = " ", "\t", "\u00a0", " "
-		}, []string{"warning conflict creators[0].name", "error missing creators[0].name", "error missing titles[0].title", "error missing publisher", "error missing publicationYear"}},
+		}, []string{"warning conflict creators[0].name", "error missing creators[0].name", "error missing titles[0].title",
+			"error missing publisher", "error missing publicationYear"}},
 		{"year", func(r *metadata.Record) { r.PublicationYear = ":tba" }, []string{"error year publicationYear"}},
 		{"language", func(r *metadata.Record) { r.Language = "en_GB" }, []string{"error language language"}},
 		{"parts of lists", func(r *metadata.Record) {
@@ -87,13 +91,15 @@ func TestRecord_Findings(t *testing.T) {
 			r.FundingReferences = []metadata.FundingReference{{FunderIdentifier: "1"}}
 			r.RelatedItems = []metadata.RelatedItem{{Titles: []metadata.Title{{Title: "T"}}}}
 		}, []string{
-			"error missing contributors[0].name", "error missing contributors[0].contributorType", "error missing dates[0].dateType",
+			"error missing contributors[0].name", "error missing contributors[0].contributorType",
+			"error missing dates[0].dateType",
 			"error missing alternateIdentifiers[0].alternateIdentifierType", "error missing relatedIdentifiers[0].relatedIdentifierType",
 			"error missing relatedIdentifiers[0].relationType", "error missing descriptions[0].descriptionType",
 			"error missing fundingReferences[0].funderName", "error missing fundingReferences[0].funderIdentifierType",
 			"error missing relatedItems[0].relatedItemType", "error missing relatedItems[0].relationType",
 		}},
-		{"related item without title", item(func(i *metadata.RelatedItem) { i.Titles = nil }), []string{"warning missing relatedItems[0].titles"}},
+		{"related item without title", item(func(i *metadata.RelatedItem) { i.Titles = nil }),
+			[]string{"warning missing relatedItems[0].titles"}},
 		{"long rights", func(r *metadata.Record) {
 			r.RightsList = []metadata.Rights{{Rights: strings.Repeat("é", 2000)}, {Rights: strings.Repeat("é", 2001)}}
 		}, []string{"error limit rightsList[1].rights"}},
@@ -106,7 +112,8 @@ func TestRecord_Findings(t *testing.T) {
 		}},
 		{"point", func(r *metadata.Record) {
 			r.GeoLocations = []metadata.GeoLocation{{Point: metadata.Point{Longitude: "181"}}}
-		}, []string{"error coordinate geoLocations[0].geoLocationPoint.pointLongitude", "error coordinate geoLocations[0].geoLocationPoint.pointLatitude"}},
+		}, []string{"error coordinate geoLocations[0].geoLocationPoint.pointLongitude",
+			"error coordinate geoLocations[0].geoLocationPoint.pointLatitude"}},
 		{"box upside down", func(r *metadata.Record) {
 			r.GeoLocations = []metadata.GeoLocation{{Box: metadata.Box{West: "0", East: "1", South: "2", North: "1"}}}
 		}, []string{"warning coordinate geoLocations[0].geoLocationBox.southBoundLatitude"}},
@@ -117,21 +124,28 @@ func TestRecord_Findings(t *testing.T) {
 			p := metadata.Polygon{Points: []metadata.Point{a, b, c, a}}
 			r.GeoLocations = []metadata.GeoLocation{{Polygons: metadata.Polygons{p, p}}}
 		}, []string{"warning json geoLocations[0].geoLocationPolygon", "warning polygon geoLocations[0].geoLocationPolygon"}},
-		{"year of three digits", func(r *metadata.Record) { r.PublicationYear = "0054" }, []string{"warning json publicationYear"}},
-		{"title that no list shows", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("é", 16_384) }, []string{"warning limit titles[0].title"}},
+		{"year of three digits", func(r *metadata.Record) { r.PublicationYear = "0054" },
+			[]string{"warning json publicationYear"}},
+		{"title that no list shows", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("é", 16_384) },
+			[]string{"warning limit titles[0].title"}},
 		{"texts that lists show", func(r *metadata.Record) {
 			r.Titles[0].Title, r.Sizes = strings.Repeat("é", 16_383), []string{strings.Repeat("é", 16_383)}
 		}, nil},
 		{"description and names of any length", func(r *metadata.Record) {
 			r.Creators[0].GivenName, r.Creators[0].FamilyName = strings.Repeat("é", 40_000), strings.Repeat("é", 40_000)
-			r.Descriptions = []metadata.Description{{Description: strings.Repeat("é", 40_000), DescriptionType: metadata.DescriptionAbstract}}
+			r.Descriptions = []metadata.Description{
+				{Description: strings.Repeat("é", 40_000), DescriptionType: metadata.DescriptionAbstract}}
 		}, nil},
-		{"markup that stays", func(r *metadata.Record) { r.Titles[0].Title = "H<sub>2</sub>O<br/>is <I>wet</I>, x < 5 & y<=3, <5, <>" }, nil},
+		{"markup that stays", func(r *metadata.Record) {
+			r.Titles[0].Title = "H<sub>2</sub>O<br/>is <I>wet</I>, x < 5 & y<=3, <5, <>"
+		}, nil},
 		{"markup that is cut", func(r *metadata.Record) {
-			r.Titles[0].Title, r.Subjects = "from here <!-- on", []metadata.Subject{{Subject: "if a<b"}, {Subject: "<i>not closed"}, {Subject: "<p>x</p>"}}
+			r.Titles[0].Title, r.Subjects = "from here <!-- on", []metadata.Subject{{Subject: "if a<b"},
+				{Subject: "<i>not closed"}, {Subject: "<p>x</p>"}}
 			r.Sizes, r.Formats = []string{"x <y"}, []string{"</b>"}
 		}, []string{
-			"warning lossy titles[0].title", "warning lossy subjects[0].subject", "warning lossy subjects[1].subject", "warning lossy subjects[2].subject",
+			"warning lossy titles[0].title", "warning lossy subjects[0].subject", "warning lossy subjects[1].subject",
+			"warning lossy subjects[2].subject",
 			"warning lossy sizes[0]", "warning lossy formats[0]",
 		}},
 		{"references in texts", func(r *metadata.Record) {
@@ -141,7 +155,8 @@ func TestRecord_Findings(t *testing.T) {
 
 		{"ORCID", identified("ORCID", "https://orcid.org/0000-0001-5727-2427"), nil},
 		{"ORCID with X", identified("ORCID", "0000-0002-1694-233X"), nil},
-		{"ORCID of no form", identified("orcid", "0000000157272427"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifier"}},
+		{"ORCID of no form", identified("orcid", "0000000157272427"),
+			[]string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifier"}},
 		{"ISNI", identified("ISNI", "https://isni.org/isni/0000000121032683"), nil},
 		{"ROR in capitals", identified("ROR", "https://ror.org/04WXNSJ81"), nil},
 		{"ROR", identified("ROR", "https://ror.org/04wxnsj81"), nil},
@@ -149,43 +164,60 @@ func TestRecord_Findings(t *testing.T) {
 		{"GRID", identified("GRID", "5335"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifier"}},
 		{"no scheme", identified("", "123"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifierScheme"}},
 		{"affiliation", func(r *metadata.Record) {
-			r.Creators[0].Affiliation = []metadata.Affiliation{{AffiliationIdentifier: "x", AffiliationIdentifierScheme: "ROR", SchemeURI: "ror.org"}}
+			r.Creators[0].Affiliation = []metadata.Affiliation{
+				{AffiliationIdentifier: "x", AffiliationIdentifierScheme: "ROR", SchemeURI: "ror.org"}}
 		}, []string{
 			"warning missing creators[0].affiliation[0].name", "warning scheme creators[0].affiliation[0].affiliationIdentifier",
 			"warning uri creators[0].affiliation[0].schemeUri",
 		}},
-		{"publisher", func(r *metadata.Record) { r.Publisher.PublisherIdentifier = "x" }, []string{"warning scheme publisher.publisherIdentifierScheme"}},
+		{"publisher", func(r *metadata.Record) { r.Publisher.PublisherIdentifier = "x" },
+			[]string{"warning scheme publisher.publisherIdentifierScheme"}},
 		{"funder", func(r *metadata.Record) {
-			r.FundingReferences = []metadata.FundingReference{{FunderName: "F", FunderIdentifier: "10.13039/x", FunderIdentifierType: metadata.FunderCrossref}}
+			r.FundingReferences = []metadata.FundingReference{
+				{FunderName: "F", FunderIdentifier: "10.13039/x", FunderIdentifierType: metadata.FunderCrossref}}
 		}, []string{"warning scheme fundingReferences[0].funderIdentifier"}},
 
 		{"related DOI", related(metadata.IdentifierDOI, "https://doi.org/10.5438/0012"), nil},
-		{"related DOI of no form", related(metadata.IdentifierDOI, "see text"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
+		{"related DOI of no form", related(metadata.IdentifierDOI, "see text"),
+			[]string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related ISSN", related(metadata.IdentifierISSN, "2049-3630"), nil},
 		{"related ISBN", related(metadata.IdentifierISBN, "978-0-306-40615-7"), nil},
 		{"related ISBN of ten", related(metadata.IdentifierISBN, "0-8044-2957-X"), nil},
-		{"related ISBN of no form", related(metadata.IdentifierISBN, "978X"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
+		{"related ISBN of no form", related(metadata.IdentifierISBN, "978X"),
+			[]string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related arXiv", related(metadata.IdentifierArXiv, "arXiv:0706.0001"), nil},
-		{"related arXiv of no form", related(metadata.IdentifierArXiv, "0706"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
+		{"related arXiv of no form", related(metadata.IdentifierArXiv, "0706"),
+			[]string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related SWHID", related(metadata.IdentifierSWHID, "swh:1:rev:309cf2674ee7a0749978cf8265ab91a60aea0f7d"), nil},
-		{"related SWHID of no form", related(metadata.IdentifierSWHID, "swh:1:rev:1"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
-		{"related URL", related(metadata.IdentifierURL, "example.org"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
-		{"related nothing", related(metadata.IdentifierDOI, ""), []string{"warning missing relatedIdentifiers[0].relatedIdentifier"}},
-		{"year with white space", func(r *metadata.Record) { r.PublicationYear = "2020 " }, []string{"warning lossy publicationYear"}},
+		{"related SWHID of no form", related(metadata.IdentifierSWHID, "swh:1:rev:1"),
+			[]string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
+		{"related URL", related(metadata.IdentifierURL, "example.org"),
+			[]string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
+		{"related nothing", related(metadata.IdentifierDOI, ""),
+			[]string{"warning missing relatedIdentifiers[0].relatedIdentifier"}},
+		{"year with white space", func(r *metadata.Record) { r.PublicationYear = "2020 " },
+			[]string{"warning lossy publicationYear"}},
 		{"invisible characters", func(r *metadata.Record) {
 			r.Titles = []metadata.Title{{Title: "Alps\u200b"}, {Title: "می\u200cخواهم", TitleType: metadata.TitleTranslated}}
 			r.RelatedIdentifiers = []metadata.RelatedIdentifier{
-				{RelatedIdentifier: "10.5072/x\u200b", RelatedIdentifierType: metadata.IdentifierDOI, RelationType: metadata.RelationCites},
-				{RelatedIdentifier: "https://example.org/\u200ey", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationCites},
+				{RelatedIdentifier: "10.5072/x\u200b", RelatedIdentifierType: metadata.IdentifierDOI,
+					RelationType: metadata.RelationCites},
+				{RelatedIdentifier: "https://example.org/\u200ey", RelatedIdentifierType: metadata.IdentifierURL,
+					RelationType: metadata.RelationCites},
 			}
-		}, []string{"warning invisible titles[0].title", "warning invisible relatedIdentifiers[0].relatedIdentifier", "warning invisible relatedIdentifiers[1].relatedIdentifier"}},
+		}, []string{"warning invisible titles[0].title", "warning invisible relatedIdentifiers[0].relatedIdentifier",
+			"warning invisible relatedIdentifiers[1].relatedIdentifier"}},
 		{"metadata scheme", func(r *metadata.Record) {
 			r.RelatedIdentifiers = []metadata.RelatedIdentifier{
-				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationHasMetadata, SchemeType: "XSD"},
-				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationCites, SchemeType: "XSD"},
-				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationOther},
+				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL,
+					RelationType: metadata.RelationHasMetadata, SchemeType: "XSD"},
+				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL,
+					RelationType: metadata.RelationCites, SchemeType: "XSD"},
+				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL,
+					RelationType: metadata.RelationOther},
 			}
-		}, []string{"warning not-in-xml relatedIdentifiers[0].schemeType", "warning not-in-xml relatedIdentifiers[1].schemeType",
+		}, []string{"warning not-in-xml relatedIdentifiers[0].schemeType",
+			"warning not-in-xml relatedIdentifiers[1].schemeType",
 			"warning conflict relatedIdentifiers[1].relatedMetadataScheme", "warning missing relatedIdentifiers[2].relationTypeInformation"}},
 		{"related item with a word on the relation", item(func(i *metadata.RelatedItem) {
 			i.RelationType, i.RelationTypeInformation = metadata.RelationOther, "a word"
@@ -200,11 +232,13 @@ func TestRecord_Findings(t *testing.T) {
 			i.Titles = append(i.Titles, metadata.Title{Title: "T", Lang: "fr"})
 		}), []string{"warning not-in-json relatedItems[0].titles[1].lang"}},
 		{"related item's DOI of no form", item(func(i *metadata.RelatedItem) {
-			i.RelatedItemIdentifier = metadata.RelatedItemIdentifier{RelatedItemIdentifier: "see text", RelatedItemIdentifierType: metadata.IdentifierDOI}
+			i.RelatedItemIdentifier = metadata.RelatedItemIdentifier{RelatedItemIdentifier: "see text",
+				RelatedItemIdentifierType: metadata.IdentifierDOI}
 		}), []string{"warning scheme relatedItems[0].relatedItemIdentifier.relatedItemIdentifier"}},
 		{"related item's identifier", item(func(i *metadata.RelatedItem) {
 			i.RelatedItemIdentifier.RelatedItemIdentifier, i.PublicationYear = "1", "18"
-		}), []string{"warning scheme relatedItems[0].relatedItemIdentifier.relatedItemIdentifierType", "error year relatedItems[0].publicationYear"}},
+		}), []string{"warning scheme relatedItems[0].relatedItemIdentifier.relatedItemIdentifierType",
+			"error year relatedItems[0].publicationYear"}},
 
 		{"date", dated("2024-02-29T23:59:60+01:00"), nil},
 		{"date with parts of seconds", dated("2024-02-29T23:59:59.5Z"), []string{"warning date dates[0].date"}},
@@ -230,18 +264,24 @@ func TestRecord_Findings(t *testing.T) {
 		{"white space around identifiers of funders", func(r *metadata.Record) {
 			r.FundingReferences = []metadata.FundingReference{
 				{FunderName: "A", FunderIdentifier: " https://ror.org/04wxnsj81", FunderIdentifierType: metadata.FunderROR},
-				{FunderName: "B", FunderIdentifier: " https://doi.org/10.13039/501100001659", FunderIdentifierType: metadata.FunderCrossref},
+				{FunderName: "B", FunderIdentifier: " https://doi.org/10.13039/501100001659",
+					FunderIdentifierType: metadata.FunderCrossref},
 				{FunderName: "C", FunderIdentifier: " grid.421091.f", FunderIdentifierType: metadata.FunderGRID},
 			}
-		}, []string{"warning lossy fundingReferences[0].funderIdentifier", "warning lossy fundingReferences[1].funderIdentifier"}},
+		}, []string{"warning lossy fundingReferences[0].funderIdentifier",
+			"warning lossy fundingReferences[1].funderIdentifier"}},
 
-		{"language of a name", func(r *metadata.Record) { r.Creators[0].Lang = "en" }, []string{"warning lossy creators[0].lang"}},
+		{"language of a name", func(r *metadata.Record) { r.Creators[0].Lang = "en" },
+			[]string{"warning lossy creators[0].lang"}},
 		{"DOI among the others", func(r *metadata.Record) {
-			r.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "10.5072/y", AlternateIdentifierType: "doi"}, {AlternateIdentifierType: "local"}}
-		}, []string{"warning lossy alternateIdentifiers[0].alternateIdentifierType", "warning lossy alternateIdentifiers[1].alternateIdentifier"}},
+			r.AlternateIdentifiers = []metadata.AlternateIdentifier{
+				{AlternateIdentifier: "10.5072/y", AlternateIdentifierType: "doi"}, {AlternateIdentifierType: "local"}}
+		}, []string{"warning lossy alternateIdentifiers[0].alternateIdentifierType",
+			"warning lossy alternateIdentifiers[1].alternateIdentifier"}},
 		{"the same under two names", func(r *metadata.Record) {
 			r.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "7", AlternateIdentifierType: "local"}}
-			r.Identifiers = []metadata.Identifier{{Identifier: r.DOI, IdentifierType: "DOI"}, {Identifier: "7", IdentifierType: "local"}}
+			r.Identifiers = []metadata.Identifier{{Identifier: r.DOI, IdentifierType: "DOI"},
+				{Identifier: "7", IdentifierType: "local"}}
 		}, nil},
 		{"others under the other name", func(r *metadata.Record) {
 			r.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "7", AlternateIdentifierType: "local"}}
@@ -249,9 +289,11 @@ func TestRecord_Findings(t *testing.T) {
 		}, []string{"warning lossy identifiers"}},
 		{"HTML", func(r *metadata.Record) {
 			r.Titles[0].Title = "H<sub>2</sub>O <b>and</b> <span class='x'>D</span>, a < b"
-			r.Descriptions = []metadata.Description{{Description: "one\ntwo", Breaks: []int{3}, DescriptionType: metadata.DescriptionAbstract}}
+			r.Descriptions = []metadata.Description{
+				{Description: "one\ntwo", Breaks: []int{3}, DescriptionType: metadata.DescriptionAbstract}}
 		}, []string{"warning lossy titles[0].title", "warning lossy descriptions[0].description"}},
-		{"name in one part", func(r *metadata.Record) { r.Creators[0].Name = "Ada Lovelace" }, []string{"warning conflict creators[0].name"}},
+		{"name in one part", func(r *metadata.Record) { r.Creators[0].Name = "Ada Lovelace" },
+			[]string{"warning conflict creators[0].name"}},
 		{"organization with a family", func(r *metadata.Record) {
 			r.Creators[0] = metadata.Organization("X")
 			r.Creators[0].FamilyName = "Y"
@@ -297,12 +339,15 @@ func TestRecord_Findings_ofSPDX(t *testing.T) {
 	assert.Len(t, rec.Findings(), 1, "the service does not tell case apart")
 	for id, want := range map[string]string{
 		"CC0-1.0": "", "cc-by-4.0": "", "GPL-2.0+": "", "BSD-3-Clause-OpenWebUI": "",
-		"CC-BY-4":                          `version 3.29.0 of the SPDX list has no licence "CC-BY-4"; did you mean CC-BY-4.0?`,
-		"Creative Commons Attribution 4.0": `version 3.29.0 of the SPDX list has no licence "Creative Commons Attribution 4.0"`,
-		"MIT OR Apache-2.0":                `version 3.29.0 of the SPDX list has no licence "MIT OR Apache-2.0"`,
+		"CC-BY-4": `version 3.29.0 of the SPDX list has no licence "CC-BY-4"; did you mean ` +
+			`CC-BY-4.0?`,
+		"Creative Commons Attribution 4.0": `version 3.29.0 of the SPDX list has no licence "Creative Commons Attribution ` +
+			`4.0"`,
+		"MIT OR Apache-2.0": `version 3.29.0 of the SPDX list has no licence "MIT OR Apache-2.0"`,
 	} {
 		rec := sound()
-		rec.RightsList = []metadata.Rights{metadata.SPDX(id), {Rights: "Ours", RightsIdentifier: "CC-BY-4", RightsIdentifierScheme: "house rules"}}
+		rec.RightsList = []metadata.Rights{metadata.SPDX(id),
+			{Rights: "Ours", RightsIdentifier: "CC-BY-4", RightsIdentifierScheme: "house rules"}}
 		rec.RightsList[0].RightsURI = ""
 		require.NoError(t, rec.Validate())
 		findings := rec.Findings()
@@ -323,17 +368,20 @@ func TestRecord_Findings_ofCheckDigits(t *testing.T) {
 	for _, tt := range []struct{ scheme, value, want string }{
 		{"ORCID", "0000-0001-5727-2428", "the check digit of this ORCID" + digit},
 		{"ISNI", "0000 0001 2103 2684", "the check digit of this ISNI" + digit},
-		{"ROR", "https://ror.org/04wxnsj82", "the check digits of this ROR do not match its other characters: at least one character is wrong"},
+		{"ROR", "https://ror.org/04wxnsj82",
+			"the check digits of this ROR do not match its other characters: at least one character is wrong"},
 	} {
 		rec := sound()
-		rec.Creators[0].NameIdentifiers = []metadata.NameIdentifier{{NameIdentifier: tt.value, NameIdentifierScheme: tt.scheme}}
+		rec.Creators[0].NameIdentifiers = []metadata.NameIdentifier{
+			{NameIdentifier: tt.value, NameIdentifierScheme: tt.scheme}}
 		require.Len(t, rec.Findings(), 1)
 		assert.Equal(t, tt.want, rec.Findings()[0].Reason)
 	}
 	for _, tt := range []struct{ scheme, value string }{{"ISSN", "2049-3631"}, {"ISBN", "978-0-306-40615-8"}} {
 		rec := sound()
 		rec.RelatedIdentifiers = []metadata.RelatedIdentifier{{
-			RelatedIdentifier: tt.value, RelatedIdentifierType: metadata.RelatedIdentifierType(tt.scheme), RelationType: metadata.RelationCites,
+			RelatedIdentifier: tt.value, RelatedIdentifierType: metadata.RelatedIdentifierType(tt.scheme),
+			RelationType: metadata.RelationCites,
 		}}
 		require.Len(t, rec.Findings(), 1)
 		assert.Equal(t, "the check digit of this "+tt.scheme+digit, rec.Findings()[0].Reason)
@@ -352,9 +400,12 @@ func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 	}
 	tests := []struct{ value, want string }{
 		{"dataset", "did you mean Dataset?"}, {"Data Set", "did you mean Dataset?"}, {"Sofware", "did you mean Software?"},
-		{"Film", "did you mean Audiovisual?"}, {"thesis", "did you mean Dissertation?"}, {"Journal-Article", "did you mean JournalArticle?"},
-		{"paper", "did you mean JournalArticle?"}, {"article", "did you mean JournalArticle?"}, {"movie", "did you mean Audiovisual?"},
-		{"video", "did you mean Audiovisual?"}, {"publication", "did you mean Text?"}, {"website", "did you mean InteractiveResource?"}, {"Xylophone", ""}, {"Collecxyzn", ""},
+		{"Film", "did you mean Audiovisual?"}, {"thesis",
+			"did you mean Dissertation?"}, {"Journal-Article", "did you mean JournalArticle?"},
+		{"paper", "did you mean JournalArticle?"}, {"article",
+			"did you mean JournalArticle?"}, {"movie", "did you mean Audiovisual?"},
+		{"video", "did you mean Audiovisual?"}, {"publication",
+			"did you mean Text?"}, {"website", "did you mean InteractiveResource?"}, {"Xylophone", ""}, {"Collecxyzn", ""},
 	}
 	for _, tt := range tests {
 		got := check(func(r *metadata.Record) { r.Types.ResourceTypeGeneral = metadata.ResourceTypeGeneral(tt.value) })
@@ -367,10 +418,12 @@ func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 		r.Contributors = []metadata.Contributor{{Creator: metadata.Creator{Name: "F"}, ContributorType: "Edtor"}}
 	}))
 	assert.Equal(t, "did you mean IsPublishedIn?", check(func(r *metadata.Record) {
-		r.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "10.5438/0012", RelatedIdentifierType: "DOI", RelationType: "isPublishedIn"}}
+		r.RelatedIdentifiers = []metadata.RelatedIdentifier{
+			{RelatedIdentifier: "10.5438/0012", RelatedIdentifierType: "DOI", RelationType: "isPublishedIn"}}
 	}))
 	for value, want := range map[metadata.NameType]string{
-		"Organization": "Organizational", "organisation": "Organizational", "organisational": "Organizational", "person": "Personal",
+		"Organization": "Organizational", "organisation": "Organizational", "organisational": "Organizational",
+		"person": "Personal",
 	} {
 		assert.Equal(t, "did you mean "+want+"?", check(func(r *metadata.Record) { r.Creators[0].NameType = value }), value)
 	}
@@ -378,7 +431,8 @@ func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 		r.Dates = []metadata.Date{{Date: "2020", DateType: "Published"}}
 	}))
 	assert.Equal(t, "did you mean arXiv?", check(func(r *metadata.Record) {
-		r.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "0706.0001", RelatedIdentifierType: "ArXiv", RelationType: "Cites"}}
+		r.RelatedIdentifiers = []metadata.RelatedIdentifier{
+			{RelatedIdentifier: "0706.0001", RelatedIdentifierType: "ArXiv", RelationType: "Cites"}}
 	}))
 }
 
@@ -388,9 +442,12 @@ func TestRecord_Validate_URIs(t *testing.T) {
 		want bool
 	}{
 		{"https://orcid.org", true}, {"http://user:word@example.org:8080/a?b#c", true}, {"http://[2001:db8::1]:80/", true},
-		{"http://[::1", false}, {"http://[::1]x", false}, {"http://example.org:port/", false}, {"http://example.org:/", false},
-		{"ftp://a@b@c/", false}, {"http://us[er@example.org", false}, {"//example.org/x", true}, {"", true}, {"relative/a:b", true},
-		{"no:scheme", true}, {"1no:scheme", false}, {":x", false}, {"a b", true}, {"é{}|", true}, {"100%25", true}, {"100%2", false},
+		{"http://[::1", false}, {"http://[::1]x",
+			false}, {"http://example.org:port/", false}, {"http://example.org:/", false},
+		{"ftp://a@b@c/", false}, {"http://us[er@example.org",
+			false}, {"//example.org/x", true}, {"", true}, {"relative/a:b", true},
+		{"no:scheme", true}, {"1no:scheme",
+			false}, {":x", false}, {"a b", true}, {"é{}|", true}, {"100%25", true}, {"100%2", false},
 		{"100%zz", false}, {"a?b=%", false}, {"a#b#c", false}, {"a#[b]", true}, {"a?[b]", false}, {"a/[b]", false},
 	}
 	for _, tt := range tests {
@@ -443,7 +500,8 @@ func TestValidateXML_showsWhere(t *testing.T) {
 		`4:78 element creators[0]: <givenName> must come before <familyName>`,
 		`5:12 attribute creators[1]: <creator> has no attribute role`,
 		`5:49 element creators[1].name: <creatorName> occurs more than once in <creator>`,
-		`5:49 missing creators[1].name: the name of a creator is mandatory; where it is not known, write :unkn, or :unav when it is not available`,
+		`5:49 missing creators[1].name: the name of a creator is mandatory; where it is not known, write :unkn, or :unav ` +
+			`when it is not available`,
 		`7:10 element titles: <titles> cannot contain text`,
 		`7:24 element titles[0]: <title> contains text only; write markup as &lt;b&gt;`,
 		`8:26 element publisher: <publisher> occurs more than once in <resource>`,
@@ -457,8 +515,11 @@ func TestValidateXML_showsWhere(t *testing.T) {
 
 func TestValidateXML_namespaces(t *testing.T) {
 	tests := []struct{ space, want string }{
-		{"http://datacite.org/schema/kernel-3", "version 3 of the schema and older ones are no longer supported; metadata.Upgrade makes a record of kernel 4, namespace http://datacite.org/schema/kernel-4"},
-		{"http://datacite.org/schema/kernel-4.7", `the root element must be <resource xmlns="http://datacite.org/schema/kernel-4">`},
+		{"http://datacite.org/schema/kernel-3",
+			"version 3 of the schema and older ones are no longer supported; metadata.Upgrade makes a record of kernel 4, " +
+				"namespace http://datacite.org/schema/kernel-4"},
+		{"http://datacite.org/schema/kernel-4.7",
+			`the root element must be <resource xmlns="http://datacite.org/schema/kernel-4">`},
 		{"urn:x", `the root element must be <resource xmlns="http://datacite.org/schema/kernel-4">`},
 	}
 	for _, tt := range tests {

@@ -47,7 +47,8 @@ const (
 	DateWithdrawn DateType = "Withdrawn" // since 4.2
 )
 
-var dateTypes = terms(DateAccepted, DateAvailable, DateCollected, "Copyrighted", DateCreated, DateIssued, "Submitted", DateUpdated,
+var dateTypes = terms(DateAccepted, DateAvailable, DateCollected, "Copyrighted", DateCreated, DateIssued, "Submitted",
+	DateUpdated,
 	"Valid", DateOther, DateWithdrawn, "Coverage")
 
 func (DateType) vocabulary() vocabulary { return dateTypes }
@@ -96,7 +97,8 @@ func dateFault(s string) string {
 func parseDate(s string) (parts []int, fault string) {
 	m := datePattern().FindStringSubmatch(s)
 	if m == nil {
-		return nil, "the service drops dates that are not YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or two of these separated by a slash"
+		return nil, "the service drops dates that are not YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or two of these " +
+			"separated by a slash"
 	}
 	for _, digits := range m[1:] {
 		if digits == "" {

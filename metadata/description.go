@@ -30,20 +30,25 @@ func (d *Description) isBreak(i int) bool {
 var descriptionElement = sync.OnceValue(func() *element[Description] {
 	return newElement("description", mixed,
 		descriptionText(),
-		mandatory("descriptionType", termOf(descriptionTypes, "description type"), func(d *Description) *DescriptionType { return &d.DescriptionType }),
+		mandatory("descriptionType", termOf(descriptionTypes, "description type"),
+			func(d *Description) *DescriptionType { return &d.DescriptionType }),
 		lang(func(d *Description) *string { return &d.Lang }),
 		also(func(c *checker, p *path, d *Description) {
 			if len(d.Breaks) > 0 {
-				c.warn(datacite.CodeLossy, p.dot("description"), d.Description, "in its JSON, the service joins the words around a <br/> element; use a line feed")
+				c.warn(datacite.CodeLossy, p.dot("description"), d.Description,
+					"in its JSON, the service joins the words around a <br/> element; use a line feed")
 			}
 		}),
-		part[Description]{element: &elementPart[Description]{particle: particle{&elementRule{name: "br", kind: nothing}, repeated, step{}, ""}}},
+		part[Description]{element: &elementPart[Description]{
+			particle: particle{&elementRule{name: "br", kind: nothing}, repeated, step{}, ""}}},
 	)
 })
 
 // descriptionText is the text with its <br/> elements.
 func descriptionText() part[Description] {
-	p := text("description", datatype{warning: markupWarning, spaces: preserved}, func(d *Description) *string { return &d.Description })
+	p := text("description", datatype{warning: markupWarning, spaces: preserved}, func(d *Description) *string {
+		return &d.Description
+	})
 	p.text.read = func(x *parser, d *Description) { d.Description, d.Breaks = x.content(), x.breaks }
 	p.text.write = func(w *writer, end string, d *Description) bool { return w.broken(d, end) }
 	return p
@@ -71,7 +76,8 @@ func (w *writer) broken(d *Description, end string) (present bool) {
 func (c *checker) breaks(p *path, d *Description) {
 	for i, at := range d.Breaks {
 		if !d.isBreak(i) {
-			c.fault(datacite.CodeElement, p.item(i), strconv.Itoa(at), "each entry must be the offset of a line feed in the description, in ascending order")
+			c.fault(datacite.CodeElement, p.item(i), strconv.Itoa(at),
+				"each entry must be the offset of a line feed in the description, in ascending order")
 		}
 	}
 }
@@ -86,6 +92,7 @@ const (
 	DescriptionSeriesInformation DescriptionType = "SeriesInformation"
 )
 
-var descriptionTypes = terms(DescriptionAbstract, DescriptionMethods, DescriptionSeriesInformation, "TableOfContents", "TechnicalInfo", "Other")
+var descriptionTypes = terms(DescriptionAbstract, DescriptionMethods, DescriptionSeriesInformation, "TableOfContents",
+	"TechnicalInfo", "Other")
 
 func (DescriptionType) vocabulary() vocabulary { return descriptionTypes }

@@ -45,9 +45,9 @@ func Diff(wanted, found *Record) []Change {
 }
 
 // DiffXML returns the differences between two records that were read from XML. Values that the service drops or
-// changes when it reads XML into its JSON, or writes XML from it, such as several polygons of one place or a <br/>, are differences
-// here. Its other spellings, such as the address of an ORCID, are not, nor is an Issued date that it
-// made from the year.
+// changes when it reads XML into its JSON, or writes XML from it, such as several polygons of one place
+// or a <br/>, are differences here. Its other spellings, such as the address of an ORCID, are not, nor
+// is an Issued date that it made from the year.
 func DiffXML(wanted, found *Record) []Change {
 	return diff(wanted, found, true)
 }
@@ -248,8 +248,8 @@ func (d *differ) list(at *path, wanted, found *value) {
 }
 
 // reach is how many items are compared in search of one that is the same in other words.
-// It bounds the time for lists of many thousands. After one that has none, the lists differ: what remains is to say how,
-// for which the nearby items do.
+// It bounds the time for lists of many thousands. After one that has none, the lists differ: what
+// remains is to say how, for which the nearby items do.
 const reach, nearby = 100, 4
 
 // match returns the index of the same found item for each wanted one, or -1, and which

@@ -41,50 +41,63 @@ func (p pair) texts() (wanted, found string) { return p.wanted.get(p.member), p.
 // https://github.com/datacite/lupo at 05afac4, "bolognese" is
 // https://github.com/datacite/bolognese at 02e99bb.
 var allowances = []allowance{
-	{"relatedItems.creators.nameIdentifiers relatedItems.creators.affiliation relatedItems.contributors.nameIdentifiers relatedItems.contributors.affiliation",
+	{"relatedItems.creators.nameIdentifiers relatedItems.creators.affiliation relatedItems.contributors.nameIdentifiers " +
+		"relatedItems.contributors.affiliation",
 		"are not in the schema, and ignored in JSON", "lupo params_sanitizer.rb", nil},
 	{"schemaVersion types.schemaOrg types.citeproc types.bibtex types.ris",
 		"are set by the service", "lupo doi.rb (update_types), params_sanitizer.rb (add_schema_version)", nil},
 	{"identifiers", "are alternateIdentifiers", "lupo datacite_doi_serializer.rb", nil},
-	{"nameIdentifiers.extra affiliation.extra descriptions.breaks", "are in XML only", "bolognese datacite_reader.rb, author_utils.rb", nil},
+	{"nameIdentifiers.extra affiliation.extra descriptions.breaks", "are in XML only",
+		"bolognese datacite_reader.rb, author_utils.rb", nil},
 	{"*", "white space around a text and U+FEFF are removed, and CR becomes LF; the year is a number",
 		"lupo params_sanitizer.rb (cleanse), schema.rb (publication_year), bolognese datacite_reader.rb", sameTrimmed},
 	{"doi", "a DOI is in lower case, and may be in the path of the request only", "lupo doi.rb (doi=)", sameOwnDOI},
 	{"titles.title subjects.subject sizes.* formats.*",
 		"white space becomes one blank; comments, most tags and unclosed markup are removed, and end tags are added",
 		"bolognese utils.rb (sanitize), whitelist_scrubber.rb", sameMarkup},
-	{"descriptions.description", "as titles, and <br/> elements are removed", "bolognese datacite_reader.rb", sameDescription},
-	{"dates.date affiliation.name", "white space becomes one blank", "bolognese datacite_reader.rb, author_utils.rb", sameSquished},
+	{"descriptions.description", "as titles, and <br/> elements are removed", "bolognese datacite_reader.rb",
+		sameDescription},
+	{"dates.date affiliation.name", "white space becomes one blank", "bolognese datacite_reader.rb, author_utils.rb",
+		sameSquished},
 	{"subjects", "repeats are removed", "lupo doi.rb (update_field_of_science)", isRepeated},
-	{"dates", "one is made from the year, and what is not a date is dropped", "bolognese datacite_reader.rb", isDateOfService},
+	{"dates", "one is made from the year, and what is not a date is dropped", "bolognese datacite_reader.rb",
+		isDateOfService},
 	{"language", "becomes two letters where there is such a code", "lupo doi.rb (update_language)", sameLanguage},
 	{"creators.lang contributors.lang", "is in XML only", "bolognese author_utils.rb", isLost},
 	{"relatedItems.titles.lang", "is ignored in JSON", "lupo params_sanitizer.rb", isLost},
-	{"relatedItems.relationTypeInformation", "of XML, moves into relatedItemIdentifier, or is lost without one; JSON keeps it", "bolognese datacite_reader.rb (read_datacite)", isLost},
-	{"relatedItems.volume relatedItems.issue relatedItems.firstPage relatedItems.lastPage relatedItems.publisher relatedItems.edition " +
+	{"relatedItems.relationTypeInformation",
+		"of XML, moves into relatedItemIdentifier, or is lost without one; JSON keeps " +
+			"it", "bolognese datacite_reader.rb (read_datacite)", isLost},
+	{"relatedItems.volume relatedItems.issue relatedItems.firstPage relatedItems.lastPage relatedItems.publisher " +
+		"relatedItems.edition " +
 		"geoLocations.geoLocationPlace fundingReferences.awardNumber",
 		"references such as &amp; are resolved", "bolognese utils.rb (parse_attributes)", sameUnescaped},
 	{"creators.nameType contributors.nameType", "is derived from the name", "bolognese author_utils.rb", isPerson},
 	{"creators.name contributors.name", "is composed of its parts, or split into them; references are resolved",
 		"bolognese author_utils.rb, utils.rb (parse_attributes)", sameName},
 	{"creators.givenName creators.familyName contributors.givenName contributors.familyName",
-		"are derived from the name of a person without a family name; references are resolved", "bolognese author_utils.rb, utils.rb (parse_attributes)", sameParts},
-	{"nameIdentifiers.nameIdentifier affiliation.affiliationIdentifier publisher.publisherIdentifier fundingReferences.funderIdentifier",
+		"are derived from the name of a person without a family name; references are " +
+			"resolved", "bolognese author_utils.rb, utils.rb (parse_attributes)", sameParts},
+	{"nameIdentifiers.nameIdentifier affiliation.affiliationIdentifier publisher.publisherIdentifier " +
+		"fundingReferences.funderIdentifier",
 		"becomes a URL below that of its scheme, with escapes; an invalid ORCID, ROR or Crossref Funder ID is dropped",
 		"bolognese author_utils.rb, datacite_reader.rb, utils.rb (normalize_id), doi_utils.rb", sameAgent},
 	{"nameIdentifiers.schemeUri affiliation.schemeUri fundingReferences.schemeUri",
 		"of ORCID and ROR is set by the service", "bolognese author_utils.rb, datacite_reader.rb", isOwnScheme},
 	{"relatedIdentifiers.relatedIdentifier relatedItemIdentifier.relatedItemIdentifier",
-		"a DOI loses its address and becomes lower case; an invalid one is dropped", "bolognese datacite_reader.rb", sameRelated},
+		"a DOI loses its address and becomes lower case; an invalid one is " +
+			"dropped", "bolognese datacite_reader.rb", sameRelated},
 	{"alternateIdentifiers.alternateIdentifierType rightsList.rightsIdentifier",
 		"have the case of a list, or lower case", "bolognese datacite_reader.rb, utils.rb (hsh_to_spdx)", sameFolded},
 	{"alternateIdentifiers", "DOIs and empty ones are dropped",
 		"lupo doi.rb (update_identifiers), bolognese datacite_reader.rb", isNoAlternate},
-	{"rightsList.rights rightsList.rightsUri rightsList.rightsIdentifier rightsList.rightsIdentifierScheme rightsList.schemeUri",
+	{"rightsList.rights rightsList.rightsUri rightsList.rightsIdentifier rightsList.rightsIdentifierScheme " +
+		"rightsList.schemeUri",
 		"the details of a known licence come from a list", "bolognese utils.rb (hsh_to_spdx)", sameLicence},
 	{"rightsList.schemeUri", "is ignored in XML", "bolognese datacite_reader.rb", isLost},
 	{"geoLocationPoint.* geoLocationBox.* polygonPoint.* inPolygonPoint.*",
-		"coordinates become numbers; a whole number loses its exponent", "lupo doi.rb (update_geo_locations)", sameCoordinate},
+		"coordinates become numbers; a whole number loses its " +
+			"exponent", "lupo doi.rb (update_geo_locations)", sameCoordinate},
 	{"geoLocationPolygon", "several in one place are dropped", "bolognese datacite_reader.rb", isOneOfSeveral},
 }
 
@@ -177,7 +190,8 @@ func isMoreEscaped(a, b string) bool {
 func sameDescription(p pair) bool {
 	w, f := p.texts()
 	same := p.same("description", describedAs) || p.same("said of JSON", saidOfJSON) ||
-		strings.Contains(w, "\n") && describedAs(strings.ReplaceAll(bare(w), "\n", "")) == p.records.form("description", f, describedAs)
+		strings.Contains(w, "\n") && describedAs(strings.ReplaceAll(bare(w), "\n", "")) == p.records.form("description", f,
+			describedAs)
 	return same && !isMoreEscaped(f, w)
 }
 
@@ -204,7 +218,8 @@ func isDateOfService(p pair) bool {
 	if p.wanted != nil {
 		return dateFault(squish(p.wanted.get("date"))) != ""
 	}
-	return p.found.get("dateType") == string(DateIssued) && bare(p.found.get("date")) == p.records.found.get("publicationYear")
+	return p.found.get("dateType") == string(DateIssued) &&
+		bare(p.found.get("date")) == p.records.found.get("publicationYear")
 }
 
 func isLost(p pair) bool { return p.found.get(p.member) == "" }
@@ -215,8 +230,11 @@ func isPerson(p pair) bool {
 	if w != "" || f != string(NamePersonal) || p.wanted.get("familyName") != "" {
 		return false
 	}
-	hasORCID := slices.ContainsFunc(p.wanted.of("nameIdentifiers").inside, func(id value) bool { return agentScheme(&id) == "orcid" })
-	return hasORCID || strings.Contains(p.wanted.get("name"), ",") || p.found.get("familyName")+p.found.get("givenName") != ""
+	hasORCID := slices.ContainsFunc(p.wanted.of("nameIdentifiers").inside, func(id value) bool {
+		return agentScheme(&id) == "orcid"
+	})
+	return hasORCID || strings.Contains(p.wanted.get("name"), ",") ||
+		p.found.get("familyName")+p.found.get("givenName") != ""
 }
 
 // sameName ignores references, the comma before initials, and blanks around hyphens. The
@@ -291,7 +309,8 @@ func sameParts(p pair) bool {
 
 // agentScheme is the scheme of the identifier of a person or organization.
 func agentScheme(v *value) string {
-	return fold(cmp.Or(v.get("nameIdentifierScheme"), v.get("affiliationIdentifierScheme"), v.get("publisherIdentifierScheme"), v.get("funderIdentifierType")))
+	return fold(cmp.Or(v.get("nameIdentifierScheme"), v.get("affiliationIdentifierScheme"),
+		v.get("publisherIdentifierScheme"), v.get("funderIdentifierType")))
 }
 
 func sameAgent(p pair) bool {
@@ -364,8 +383,10 @@ func sameLicence(p pair) bool {
 		return false
 	}
 	address, name := f.get("rightsUri"), bare(w.get("rights"))
-	return licenceTwin(bare(w.get("rightsIdentifier"))) == licenceTwin(f.get("rightsIdentifier")) || name != "" && name == f.get("rights") ||
-		address != "" && (licenceAddress(bare(w.get("rightsUri"))) == licenceAddress(address) || licenceAddress(name) == licenceAddress(address))
+	return licenceTwin(bare(w.get("rightsIdentifier"))) == licenceTwin(f.get("rightsIdentifier")) ||
+		name != "" && name == f.get("rights") ||
+		address != "" && (licenceAddress(bare(w.get("rightsUri"))) == licenceAddress(address) ||
+			licenceAddress(name) == licenceAddress(address))
 }
 
 // licenceTwin is the older identifier of a licence that has two. The service uses the

@@ -23,7 +23,8 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-var written = flag.Int("written", 50, "random records that are written to each behaviour of the embedded service and read back")
+var written = flag.Int("written", 50,
+	"random records that are written to each behaviour of the embedded service and read back")
 
 // writers are the ways on which a record comes to the service.
 var writers = map[string]func(*testing.T, *datacitetest.Server, string, metadata.Record){
@@ -56,7 +57,8 @@ func whatIsWritten(t *testing.T, each func(yield func(name string, rec metadata.
 					found := must(srv.DOIs().Get(t.Context(), doi, nil))(t)
 					rec.DOI = ""
 					require.Empty(t, metadata.Diff(&rec, &found.Record), "%s: %.4000s", name, found.Raw)
-					if invalid, ok := errors.AsType[*datacite.ValidationError](found.Validate()); ok { // but a title of markup alone is empty now
+					// but a title of markup alone is empty now
+					if invalid, ok := errors.AsType[*datacite.ValidationError](found.Validate()); ok {
 						require.NoError(t, invalid.Except("missing"), "%s: what the service took is not what it would refuse", name)
 					}
 				}
@@ -95,7 +97,8 @@ func TestDiff_ofWhatWasWrittenIsEmpty(t *testing.T) {
 			g.gaps = float64(seed%2) * 0.4
 			rec := g.record()
 			mend(rec, newGenerator(seed).record())
-			rec.PublicationYear = metadata.Year(g.pick("1850", "2024", "9999")) // and of years such as 0054 the service takes XML alone
+			// and of years such as 0054 the service takes XML alone
+			rec.PublicationYear = metadata.Year(g.pick("1850", "2024", "9999"))
 			for i := range rec.GeoLocations {
 				rec.GeoLocations[i].Polygons = rec.GeoLocations[i].Polygons[:min(1, len(rec.GeoLocations[i].Polygons))]
 			}
@@ -166,8 +169,11 @@ func TestDiff_findsEachChange(t *testing.T) {
 		listed := false
 		for allowed, always := range metadata.Allowed() {
 			listed = listed || always && strings.Contains("."+path+".", "."+allowed+".") ||
-				strings.HasPrefix(what, "not ") && slices.ContainsFunc(added, func(member string) bool { return strings.HasSuffix("."+path, "."+member) }) ||
-				what != "changed" && !strings.HasPrefix(what, "not ") && strings.HasSuffix("."+path, "."+strings.TrimSuffix(allowed, ".*"))
+				strings.HasPrefix(what, "not ") && slices.ContainsFunc(added, func(member string) bool {
+					return strings.HasSuffix("."+path, "."+member)
+				}) ||
+				what != "changed" && !strings.HasPrefix(what, "not ") && strings.HasSuffix("."+path,
+					"."+strings.TrimSuffix(allowed, ".*"))
 		}
 		assert.True(t, listed, change)
 	}
@@ -223,17 +229,22 @@ func other(text string) string {
 func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 	record := func() *metadata.Record {
 		return &metadata.Record{
-			Creators: []metadata.Creator{metadata.Person("Garza", "Kristian").AffiliatedWith("DataCite", "04wxnsj81"), metadata.Organization("CERN"), metadata.Person("Doe", "Jane")},
-			Titles:   []metadata.Title{{Title: "Alps"}, {Title: "Snow"}}, Publisher: metadata.Publisher{Name: "Archive"}, PublicationYear: "2020",
+			Creators: []metadata.Creator{metadata.Person("Garza", "Kristian").AffiliatedWith("DataCite", "04wxnsj81"),
+				metadata.Organization("CERN"), metadata.Person("Doe", "Jane")},
+			Titles: []metadata.Title{{Title: "Alps"},
+				{Title: "Snow"}}, Publisher: metadata.Publisher{Name: "Archive"}, PublicationYear: "2020",
 			Types:    metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
 			Subjects: []metadata.Subject{{Subject: "snow"}, {Subject: "ice"}}, Language: "en",
-			Dates:      []metadata.Date{{Date: "2019", DateType: metadata.DateCollected}, {Date: "2021", DateType: metadata.DateUpdated}},
+			Dates: []metadata.Date{{Date: "2019", DateType: metadata.DateCollected},
+				{Date: "2021", DateType: metadata.DateUpdated}},
 			RightsList: []metadata.Rights{metadata.SPDX("CC-BY-4.0")},
 			GeoLocations: []metadata.GeoLocation{{Polygons: metadata.Polygons{{
-				Points: []metadata.Point{{"1", "2"}, {"3", "4"}, {"5", "6"}, {"1", "2"}}, InPoint: metadata.Point{Longitude: "2", Latitude: "3"},
+				Points:  []metadata.Point{{"1", "2"}, {"3", "4"}, {"5", "6"}, {"1", "2"}},
+				InPoint: metadata.Point{Longitude: "2", Latitude: "3"},
 			}}}},
 			RelatedIdentifiers: []metadata.RelatedIdentifier{{
-				RelatedIdentifier: "10.5072/ABC", RelatedIdentifierType: metadata.IdentifierDOI, RelationType: metadata.RelationCites,
+				RelatedIdentifier: "10.5072/ABC", RelatedIdentifierType: metadata.IdentifierDOI,
+				RelationType: metadata.RelationCites,
 			}},
 		}
 	}
@@ -241,26 +252,52 @@ func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 		change func(*metadata.Record)
 		want   string
 	}{
-		"a title":               {func(r *metadata.Record) { r.Titles[0].Title = "Alpen" }, `titles[0].title: "Alps" is wanted, and "Alpen" was found`},
-		"a creator less":        {func(r *metadata.Record) { r.Creators = r.Creators[1:] }, `creators[0]: "Garza, Kristian; Personal; Kristian; Garza; DataCite; https://ror.org/04wxnsj81; ROR; https://ror.org" is missing`},
-		"a creator more":        {func(r *metadata.Record) { r.Creators = append(r.Creators, metadata.Organization("EMBL")) }, `creators[3]: "EMBL; Organizational" is not wanted`},
+		"a title": {func(r *metadata.Record) {
+			r.Titles[0].Title = "Alpen"
+		}, `titles[0].title: "Alps" is wanted, and "Alpen" was found`},
+		"a creator less": {func(r *metadata.Record) {
+			r.Creators = r.Creators[1:]
+		}, `creators[0]: "Garza, Kristian; Personal; Kristian; Garza; DataCite; https://ror.org/04wxnsj81; ROR; ` +
+			`https://ror.org" is missing`},
+		"a creator more": {func(r *metadata.Record) {
+			r.Creators = append(r.Creators, metadata.Organization("EMBL"))
+		}, `creators[3]: "EMBL; Organizational" is not wanted`},
 		"the order of creators": {func(r *metadata.Record) { slices.Reverse(r.Creators) }, `creators: "in this order: `},
 		"the order of titles":   {func(r *metadata.Record) { slices.Reverse(r.Titles) }, `titles: "in this order: `},
-		"a subject":             {func(r *metadata.Record) { r.Subjects[0].Subject = "glaciers" }, `subjects[0].subject: "snow" is wanted, and "glaciers" was found`},
-		"the publisher":         {func(r *metadata.Record) { r.Publisher.Name = "Attic" }, `publisher: "Archive" is wanted, and "Attic" was found`},
+		"a subject": {func(r *metadata.Record) {
+			r.Subjects[0].Subject = "glaciers"
+		}, `subjects[0].subject: "snow" is wanted, and "glaciers" was found`},
+		"the publisher": {func(r *metadata.Record) {
+			r.Publisher.Name = "Attic"
+		}, `publisher: "Archive" is wanted, and "Attic" was found`},
 		"another ROR": {func(r *metadata.Record) {
 			r.Creators[0].Affiliation[0].AffiliationIdentifier = "https://ror.org/01ggx4157"
-		}, `creators[0].affiliation[0].affiliationIdentifier: "https://ror.org/04wxnsj81" is wanted, and "https://ror.org/01ggx4157" was found`},
-		"another DOI":     {func(r *metadata.Record) { r.RelatedIdentifiers[0].RelatedIdentifier = "10.5072/abd" }, `relatedIdentifiers[0].relatedIdentifier: "10.5072/ABC" is wanted, and "10.5072/abd" was found`},
-		"another licence": {func(r *metadata.Record) { r.RightsList[0] = metadata.SPDX("CC0-1.0") }, `rightsList[0].rightsUri`},
+		}, `creators[0].affiliation[0].affiliationIdentifier: "https://ror.org/04wxnsj81" is wanted, and ` +
+			`"https://ror.org/01ggx4157" was found`},
+		"another DOI": {func(r *metadata.Record) {
+			r.RelatedIdentifiers[0].RelatedIdentifier = "10.5072/abd"
+		}, `relatedIdentifiers[0].relatedIdentifier: "10.5072/ABC" is wanted, and "10.5072/abd" was found`},
+		"another licence": {func(r *metadata.Record) {
+			r.RightsList[0] = metadata.SPDX("CC0-1.0")
+		}, `rightsList[0].rightsUri`},
 		"an Issued date of a day": {func(r *metadata.Record) {
 			r.Dates = append(r.Dates, metadata.Date{Date: "2020-01-02", DateType: metadata.DateIssued})
 		}, `dates[2]: "2020-01-02; Issued" is not wanted`},
-		"a language of a region": {func(r *metadata.Record) { r.Language = "fr" }, `language: "en" is wanted, and "fr" was found`},
-		"a name in its parts":    {func(r *metadata.Record) { r.Creators[2].Name = "Doe, J." }, `creators[2].name: "Doe, Jane" is wanted, and "Doe, J." was found`},
-		"a coordinate":           {func(r *metadata.Record) { r.GeoLocations[0].Polygons[0].Points[1].Longitude = "3.01" }, `geoLocations[0].geoLocationPolygon[1].polygonPoint.pointLongitude: "3" is wanted, and "3.01" was found`},
-		"no point inside":        {func(r *metadata.Record) { r.GeoLocations[0].Polygons[0].InPoint = metadata.Point{} }, `geoLocations[0].geoLocationPolygon[4]: "2; 3" is missing`},
-		"the direction":          {func(r *metadata.Record) { slices.Reverse(r.GeoLocations[0].Polygons[0].Points) }, `geoLocations[0].geoLocationPolygon: "in this order`},
+		"a language of a region": {func(r *metadata.Record) {
+			r.Language = "fr"
+		}, `language: "en" is wanted, and "fr" was found`},
+		"a name in its parts": {func(r *metadata.Record) {
+			r.Creators[2].Name = "Doe, J."
+		}, `creators[2].name: "Doe, Jane" is wanted, and "Doe, J." was found`},
+		"a coordinate": {func(r *metadata.Record) {
+			r.GeoLocations[0].Polygons[0].Points[1].Longitude = "3.01"
+		}, `geoLocations[0].geoLocationPolygon[1].polygonPoint.pointLongitude: "3" is wanted, and "3.01" was found`},
+		"no point inside": {func(r *metadata.Record) {
+			r.GeoLocations[0].Polygons[0].InPoint = metadata.Point{}
+		}, `geoLocations[0].geoLocationPolygon[4]: "2; 3" is missing`},
+		"the direction": {func(r *metadata.Record) {
+			slices.Reverse(r.GeoLocations[0].Polygons[0].Points)
+		}, `geoLocations[0].geoLocationPolygon: "in this order`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := record()
@@ -316,9 +353,12 @@ func TestDiff_ofNames(t *testing.T) {
 		{named("von Humboldt, Alexander"), person("von Humboldt", "Alexander"), true},
 		{named("King, Martin, Jr."), person("King", "Martin"), true},
 		{named("Dr. Ada Lovelace"), person("Lovelace", "Ada"), true},
-		{named("Plato").ORCID("0000-0001-5727-2427"), creator{Name: ", Plato", NameType: metadata.NamePersonal, GivenName: "Plato"}.ORCID("0000-0001-5727-2427"), true},
-		{creator{Name: "J. Doe", FamilyName: "Doe", GivenName: "Jane"}, creator{Name: "Doe, Jane", FamilyName: "Doe", GivenName: "Jane"}, true},
-		{creator{FamilyName: "Doe", GivenName: "Jane"}, creator{Name: "Doe, Jane", FamilyName: "Doe", GivenName: "Jane"}, true},
+		{named("Plato").ORCID("0000-0001-5727-2427"),
+			creator{Name: ", Plato", NameType: metadata.NamePersonal, GivenName: "Plato"}.ORCID("0000-0001-5727-2427"), true},
+		{creator{Name: "J. Doe", FamilyName: "Doe", GivenName: "Jane"},
+			creator{Name: "Doe, Jane", FamilyName: "Doe", GivenName: "Jane"}, true},
+		{creator{FamilyName: "Doe", GivenName: "Jane"}, creator{Name: "Doe, Jane", FamilyName: "Doe", GivenName: "Jane"},
+			true},
 		{org("Smith &amp; Co"), org("Smith & Co"), true},
 		{org("Institute - West"), org("Institute-West"), true},
 
@@ -332,7 +372,8 @@ func TestDiff_ofNames(t *testing.T) {
 		{org("Martin, Thomas"), person("Martin", "Thomas"), false},
 		{org("Institute of Physics, Berlin, Germany"), org("Institute of Physics, Berlin, France"), false},
 		{named("Institute of Physics, Berlin, Germany"), named("Institute of Physics, Berlin, France"), false},
-		{named("Institute of Physics, Berlin, Germany"), person("Institute of Physics", "Berlin"), false}, // a loss that Repair mends
+		// a loss that Repair mends
+		{named("Institute of Physics, Berlin, Germany"), person("Institute of Physics", "Berlin"), false},
 		{org("University of Bonn"), org("University at Bonn"), false},
 		{named("University of Bonn"), named("University at Bonn"), false},
 		{org("Ministry of Health, Peru"), org("Peru, Ministry of Health"), false},
@@ -357,7 +398,8 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		return &metadata.Record{Sizes: []string{text}}
 	}
 	description := func(text string) *metadata.Record {
-		return &metadata.Record{Descriptions: []metadata.Description{{Description: text, DescriptionType: metadata.DescriptionAbstract}}}
+		return &metadata.Record{Descriptions: []metadata.Description{
+			{Description: text, DescriptionType: metadata.DescriptionAbstract}}}
 	}
 	place := func(text string) *metadata.Record {
 		return &metadata.Record{GeoLocations: []metadata.GeoLocation{{Place: text}}}
@@ -377,24 +419,30 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		}}}}}
 	}
 	orcid := func(id string) *metadata.Record {
-		return &metadata.Record{Creators: []metadata.Creator{{Name: "A", NameIdentifiers: []metadata.NameIdentifier{{NameIdentifier: id, NameIdentifierScheme: "ORCID"}}}}}
+		return &metadata.Record{Creators: []metadata.Creator{
+			{Name: "A", NameIdentifiers: []metadata.NameIdentifier{{NameIdentifier: id, NameIdentifierScheme: "ORCID"}}}}}
 	}
 	point := func(longitude string) *metadata.Record {
-		return &metadata.Record{GeoLocations: []metadata.GeoLocation{{Point: metadata.Point{Longitude: metadata.Coordinate(longitude), Latitude: "1"}}}}
+		return &metadata.Record{GeoLocations: []metadata.GeoLocation{
+			{Point: metadata.Point{Longitude: metadata.Coordinate(longitude), Latitude: "1"}}}}
 	}
 	year := func(text string) *metadata.Record { return &metadata.Record{PublicationYear: metadata.Year(text)} }
 	licence := func(id string) *metadata.Record {
-		return &metadata.Record{RightsList: []metadata.Rights{{RightsIdentifier: id, RightsIdentifierScheme: "SPDX", SchemeURI: "https://spdx.org/licenses/"}}}
+		return &metadata.Record{RightsList: []metadata.Rights{
+			{RightsIdentifier: id, RightsIdentifierScheme: "SPDX", SchemeURI: "https://spdx.org/licenses/"}}}
 	}
 	alternate := func(kind string) *metadata.Record {
 		if kind == "" {
 			return &metadata.Record{}
 		}
-		return &metadata.Record{AlternateIdentifiers: []metadata.AlternateIdentifier{{AlternateIdentifier: "7", AlternateIdentifierType: kind}}}
+		return &metadata.Record{AlternateIdentifiers: []metadata.AlternateIdentifier{
+			{AlternateIdentifier: "7", AlternateIdentifierType: kind}}}
 	}
 	language := func(code string) *metadata.Record { return &metadata.Record{Language: code} }
 	rightsAt := func(address string) *metadata.Record {
-		return &metadata.Record{RightsList: []metadata.Rights{{RightsURI: address, RightsIdentifier: address, RightsIdentifierScheme: "SPDX", SchemeURI: "https://spdx.org/licenses/"}}}
+		return &metadata.Record{RightsList: []metadata.Rights{
+			{RightsURI: address, RightsIdentifier: address, RightsIdentifierScheme: "SPDX",
+				SchemeURI: "https://spdx.org/licenses/"}}}
 	}
 	for _, tt := range []struct {
 		of            func(string) *metadata.Record
@@ -473,18 +521,22 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 // spellings are none.
 func TestDiffXML(t *testing.T) {
 	place := func(n int) *metadata.Record {
-		square := metadata.Polygon{Points: []metadata.Point{{Longitude: "0", Latitude: "0"}, {Longitude: "1", Latitude: "0"}, {Longitude: "1", Latitude: "1"}, {Longitude: "0", Latitude: "0"}}}
-		return &metadata.Record{GeoLocations: []metadata.GeoLocation{{Place: "Alps", Polygons: slices.Repeat(metadata.Polygons{square}, n)}}}
+		square := metadata.Polygon{Points: []metadata.Point{{Longitude: "0", Latitude: "0"}, {Longitude: "1", Latitude: "0"},
+			{Longitude: "1", Latitude: "1"}, {Longitude: "0", Latitude: "0"}}}
+		return &metadata.Record{GeoLocations: []metadata.GeoLocation{
+			{Place: "Alps", Polygons: slices.Repeat(metadata.Polygons{square}, n)}}}
 	}
 	person := func(scheme string) *metadata.Record {
-		return &metadata.Record{Creators: []metadata.Creator{{Name: "Lovelace, Ada", NameIdentifiers: []metadata.NameIdentifier{
-			{NameIdentifier: "0000-0001-5727-2427", NameIdentifierScheme: "ORCID", SchemeURI: scheme}}}}}
+		return &metadata.Record{Creators: []metadata.Creator{
+			{Name: "Lovelace, Ada", NameIdentifiers: []metadata.NameIdentifier{
+				{NameIdentifier: "0000-0001-5727-2427", NameIdentifierScheme: "ORCID", SchemeURI: scheme}}}}}
 	}
 	title := func(text string) *metadata.Record {
 		return &metadata.Record{Titles: []metadata.Title{{Title: text}}}
 	}
 	abstract := func(text string, breaks ...int) *metadata.Record {
-		return &metadata.Record{Descriptions: []metadata.Description{{Description: text, DescriptionType: metadata.DescriptionAbstract, Breaks: breaks}}}
+		return &metadata.Record{Descriptions: []metadata.Description{
+			{Description: text, DescriptionType: metadata.DescriptionAbstract, Breaks: breaks}}}
 	}
 	rights := func(scheme string) *metadata.Record {
 		return &metadata.Record{RightsList: []metadata.Rights{{Rights: "Mine", SchemeURI: scheme}}}
@@ -493,17 +545,19 @@ func TestDiffXML(t *testing.T) {
 		wanted, found *metadata.Record
 		json, xml     int // differences
 	}{
-		"nothing":                     {&metadata.Record{}, &metadata.Record{}, 0, 0},
-		"a title":                     {title("Alps"), title("Alpes"), 1, 1},
-		"a title that is missing":     {title("Alps"), &metadata.Record{}, 1, 1},
-		"a title that is not wanted":  {&metadata.Record{}, title("Alps"), 1, 1},
-		"a tag that is dropped":       {title("<p>Alps</p>"), title("Alps"), 0, 1},
-		"white space":                 {title(" The\n Alps"), title("The Alps"), 0, 0},
-		"several polygons":            {place(2), place(0), 0, 2},
-		"a line break":                {abstract("A\nB", 1), abstract("AB"), 0, 1},
-		"the address of ORCID":        {person("https://orcid.org"), person(""), 0, 0},
-		"the address of a scheme":     {rights("https://example.org/"), rights(""), 0, 1},
-		"a date of issue by the year": {&metadata.Record{PublicationYear: "2020"}, &metadata.Record{PublicationYear: "2020", Dates: []metadata.Date{{Date: "2020", DateType: metadata.DateIssued}}}, 0, 0},
+		"nothing":                    {&metadata.Record{}, &metadata.Record{}, 0, 0},
+		"a title":                    {title("Alps"), title("Alpes"), 1, 1},
+		"a title that is missing":    {title("Alps"), &metadata.Record{}, 1, 1},
+		"a title that is not wanted": {&metadata.Record{}, title("Alps"), 1, 1},
+		"a tag that is dropped":      {title("<p>Alps</p>"), title("Alps"), 0, 1},
+		"white space":                {title(" The\n Alps"), title("The Alps"), 0, 0},
+		"several polygons":           {place(2), place(0), 0, 2},
+		"a line break":               {abstract("A\nB", 1), abstract("AB"), 0, 1},
+		"the address of ORCID":       {person("https://orcid.org"), person(""), 0, 0},
+		"the address of a scheme":    {rights("https://example.org/"), rights(""), 0, 1},
+		"a date of issue by the year": {&metadata.Record{PublicationYear: "2020"},
+			&metadata.Record{PublicationYear: "2020",
+				Dates: []metadata.Date{{Date: "2020", DateType: metadata.DateIssued}}}, 0, 0},
 	} {
 		assert.Len(t, metadata.Diff(tt.wanted, tt.found), tt.json, name)
 		assert.Len(t, metadata.DiffXML(tt.wanted, tt.found), tt.xml, name)

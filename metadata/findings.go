@@ -116,7 +116,8 @@ func (c *checker) scheme(p *path, value string, s schemeRule) {
 // notInXML warns of a value that the service leaves out when it writes XML from JSON.
 func (c *checker) notInXML(p *path, value string) {
 	if value != "" {
-		c.warn(datacite.CodeNotInXML, p, value, "if the record is sent as JSON, the service leaves this out of its XML; package mds sends XML")
+		c.warn(datacite.CodeNotInXML, p, value,
+			"if the record is sent as JSON, the service leaves this out of its XML; package mds sends XML")
 	}
 }
 
@@ -127,7 +128,8 @@ var ofJSON = []datacite.Code{datacite.CodeJSON, datacite.CodeNotInJSON, datacite
 // white space only from some values.
 func (c *checker) padded(p *path, value string) {
 	if bare := xmlscan.Trim(value); bare != "" && bare != value {
-		c.warn(datacite.CodeLossy, p, value, "if the record is sent as XML, the service drops this identifier with the white space around it")
+		c.warn(datacite.CodeLossy, p, value,
+			"if the record is sent as XML, the service drops this identifier with the white space around it")
 	}
 }
 
@@ -140,13 +142,17 @@ func (c *checker) characters(p *path, v reflect.Value) {
 			c.fault(datacite.CodeEncoding, p, v.String(), "XML cannot contain the character at byte %d; leave it out", bad)
 		}
 		if n := v.Len(); n > maxIndexed && !slices.Contains(indexedWords, p.name) {
-			c.warn(datacite.CodeLimit, p, v.String(), "the text has %d bytes: the service stores the DOI but never lists it, because its index takes %d bytes at most", n, maxIndexed)
+			c.warn(datacite.CodeLimit, p, v.String(),
+				"the text has %d bytes: the service stores the DOI but never lists it, because its index takes %d bytes at "+
+					"most", n, maxIndexed)
 		}
 		if strings.Contains(v.String(), lost) {
-			c.warn(datacite.CodeEncoding, p, v.String(), "the character U+FFFD stands where a program lost what was written; write the text again")
+			c.warn(datacite.CodeEncoding, p, v.String(),
+				"the character U+FFFD stands where a program lost what was written; write the text again")
 		}
 		if hidden := invisible(p.name, v.String()); hidden != "" {
-			c.warn(datacite.CodeInvisible, p, v.String(), "the service keeps the invisible character %+q and takes it for part of the text; leave it out", hidden)
+			c.warn(datacite.CodeInvisible, p, v.String(),
+				"the service keeps the invisible character %+q and takes it for part of the text; leave it out", hidden)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

@@ -143,7 +143,8 @@ func (x *xmlChecker) document() {
 		continue
 	}
 	if err := x.Err(); err != nil {
-		x.findings = append(x.findings, datacite.Finding{Code: datacite.CodeSyntax, Reason: err.Reason, Line: err.Line, Column: err.Column})
+		x.findings = append(x.findings, datacite.Finding{Code: datacite.CodeSyntax, Reason: err.Reason, Line: err.Line,
+			Column: err.Column})
 		x.offsets = append(x.offsets, len(x.Source()))
 	}
 }
@@ -155,9 +156,12 @@ func (x *xmlChecker) root() bool {
 	case isRecord && x.Space == Namespace:
 		return true
 	case isRecord && (strings.Contains(x.Space, "/kernel-2") || strings.Contains(x.Space, "/kernel-3")):
-		x.add(x.Start, nil, newFault(datacite.CodeNamespace, "version 3 of the schema and older ones are no longer supported; metadata.Upgrade makes a record of kernel 4, namespace %s", Namespace), x.Space)
+		x.add(x.Start, nil, newFault(datacite.CodeNamespace,
+			"version 3 of the schema and older ones are no longer supported; metadata.Upgrade makes a record of kernel 4, "+
+				"namespace %s", Namespace), x.Space)
 	default:
-		x.add(x.Start, nil, newFault(datacite.CodeNamespace, "the root element must be <resource xmlns=%q>", Namespace), x.Space)
+		x.add(x.Start, nil, newFault(datacite.CodeNamespace, "the root element must be <resource xmlns=%q>", Namespace),
+			x.Space)
 	}
 	return isRecord
 }
@@ -219,11 +223,14 @@ func (x *xmlChecker) elementInside(e *elementRule, p *path, body *elementBody) {
 	c := e.particles[i]
 	switch {
 	case body.seen[i] > 0 && c.most == 1:
-		x.add(x.Start, c.where(p, 0), newFault(datacite.CodeElement, "<%s> occurs more than once in <%s>", c.name, e.name), "")
+		x.add(x.Start, c.where(p, 0), newFault(datacite.CodeElement, "<%s> occurs more than once in <%s>", c.name, e.name),
+			"")
 	case e.kind == inOrder && i < body.last:
-		x.add(x.Start, p, newFault(datacite.CodeElement, "<%s> must come before <%s>", c.name, e.particles[body.last].name), "")
+		x.add(x.Start, p, newFault(datacite.CodeElement, "<%s> must come before <%s>", c.name, e.particles[body.last].name),
+			"")
 	case geoRepeats(c, body.seen[i]):
-		x.add(x.Start, p, &fault{true, datacite.CodeLossy, fmt.Sprintf("the service keeps one <%s> of a geoLocation; write a geoLocation for each", c.name)}, "")
+		x.add(x.Start, p, &fault{true, datacite.CodeLossy,
+			fmt.Sprintf("the service keeps one <%s> of a geoLocation; write a geoLocation for each", c.name)}, "")
 	}
 	body.last = max(body.last, i)
 	body.seen[i]++
@@ -262,9 +269,11 @@ func (x *xmlChecker) unknown(e *elementRule, p *path) {
 	name := x.Name
 	switch e.kind {
 	case untyped:
-		x.add(x.Start, p, &fault{true, datacite.CodeElement, fmt.Sprintf("of <%s> in <%s>, the service reads only the text", name, e.name)}, "")
+		x.add(x.Start, p, &fault{true, datacite.CodeElement,
+			fmt.Sprintf("of <%s> in <%s>, the service reads only the text", name, e.name)}, "")
 	case textOnly:
-		x.add(x.Start, p, newFault(datacite.CodeElement, "<%s> contains text only; write markup as &lt;%s&gt;", e.name, name), "")
+		x.add(x.Start, p, newFault(datacite.CodeElement, "<%s> contains text only; write markup as &lt;%s&gt;", e.name, name),
+			"")
 	default:
 		var names []string
 		for _, c := range e.particles {
@@ -272,7 +281,8 @@ func (x *xmlChecker) unknown(e *elementRule, p *path) {
 				names = append(names, c.name)
 			}
 		}
-		x.add(x.Start, p, newFault(datacite.CodeElement, "<%s> does not belong in <%s>%s", name, e.name, vocabulary(names).hint(name)), "")
+		x.add(x.Start, p, newFault(datacite.CodeElement, "<%s> does not belong in <%s>%s", name, e.name,
+			vocabulary(names).hint(name)), "")
 	}
 	for depth := x.Depth(); x.Depth() >= depth; {
 		if x.Next() == xmlscan.End {
@@ -369,7 +379,8 @@ func (x *xmlChecker) missing(parent *elementRule, c *particle) *fault {
 	case c.missing != "":
 		return newFault(datacite.CodeMissing, "%s", c.missing)
 	case c.name == "polygonPoint":
-		return newFault(datacite.CodePolygon, "a polygon has at least %d points, the last of which repeats the first", minPolygonPoints)
+		return newFault(datacite.CodePolygon, "a polygon has at least %d points, the last of which repeats the first",
+			minPolygonPoints)
 	case c.text.fault == nil && len(c.attributes) > 0 && c.attributes[0].mandatory:
 		return c.attributes[0].fault("")
 	case c.name == "identifier", c.text.fault == nil:

@@ -63,7 +63,8 @@ func wellFormed(t *testing.T, document []byte) {
 		if err == io.EOF {
 			return
 		}
-		if err != nil && !strings.Contains(err.Error(), "unsupported version") && !strings.Contains(err.Error(), "invalid XML name") {
+		if err != nil && !strings.Contains(err.Error(), "unsupported version") &&
+			!strings.Contains(err.Error(), "invalid XML name") {
 			t.Fatalf("encoding/xml: %v", err)
 		}
 		if err != nil {
@@ -83,8 +84,10 @@ func FuzzRecordJSON(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	f.Add([]byte(`[{"geoLocationPlace":5,"geoLocationPolygon":[[{"polygonPoint":[{}]}],{}]},null,"x",[1],{"name":{"a":"}"}}]`))
-	f.Add([]byte(`[[{"polygonPoint":{"pointLongitude":"1e","pointLatitude":-0}}],{"polygonPoint":[{},{}]},{"inPolygonPoint":{}}]`))
+	f.Add([]byte(`[{"geoLocationPlace":5,"geoLocationPolygon":[[{"polygonPoint":[{}]}],{}]},null,"x",[1],{"name":{"a":"}` +
+		`"}}]`))
+	f.Add([]byte(`[[{"polygonPoint":{"pointLongitude":"1e","pointLatitude":-0}}],{"polygonPoint":[{},{}]},` +
+		`{"inPolygonPoint":{}}]`))
 	f.Add([]byte(`{"name":"x`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var rec struct {

@@ -53,8 +53,10 @@ type Coordinate string
 
 var geoLocationElement = sync.OnceValue(func() *element[GeoLocation] {
 	return newElement("geoLocation", anyOrder,
-		inside(repeated, newElement("geoLocationPlace", untyped, text("geoLocationPlace", unescapedText, func(g *GeoLocation) *string { return &g.Place }))),
-		object("geoLocationPoint", repeated, pointElement("geoLocationPoint"), func(g *GeoLocation) *Point { return &g.Point }),
+		inside(repeated, newElement("geoLocationPlace", untyped,
+			text("geoLocationPlace", unescapedText, func(g *GeoLocation) *string { return &g.Place }))),
+		object("geoLocationPoint", repeated, pointElement("geoLocationPoint"),
+			func(g *GeoLocation) *Point { return &g.Point }),
 		object("geoLocationBox", repeated, boxElement(), func(g *GeoLocation) *Box { return &g.Box }),
 		polygonsPart(),
 	)
@@ -109,12 +111,14 @@ var boxElement = sync.OnceValue(func() *element[Box] {
 			south, southErr := b.South.Degrees()
 			north, northErr := b.North.Degrees()
 			if southErr == nil && northErr == nil && south > north {
-				c.warn(datacite.CodeCoordinate, p.dot("southBoundLatitude"), string(b.South), "the southern latitude of the box is greater than the northern one")
+				c.warn(datacite.CodeCoordinate, p.dot("southBoundLatitude"), string(b.South),
+					"the southern latitude of the box is greater than the northern one")
 			}
 		}),
 		kernel3(func(b *Box, values []string) {
 			if len(values) == 4 {
-				*b = Box{South: Coordinate(values[0]), West: Coordinate(values[1]), North: Coordinate(values[2]), East: Coordinate(values[3])}
+				*b = Box{South: Coordinate(values[0]), West: Coordinate(values[1]), North: Coordinate(values[2]),
+					East: Coordinate(values[3])}
 			}
 		}),
 	)
@@ -154,10 +158,14 @@ const minPolygonPoints = 4
 // polygonsPart has its own paths: JSON has a list of points for one polygon, and a list of
 // such lists for several.
 func polygonsPart() part[GeoLocation] {
-	p := elements("geoLocationPolygon", polygonElement(), func(g *GeoLocation) *List[Polygon] { return (*List[Polygon])(&g.Polygons) })
+	p := elements("geoLocationPolygon", polygonElement(), func(g *GeoLocation) *List[Polygon] {
+		return (*List[Polygon])(&g.Polygons)
+	})
 	p.element.step = step{member: "geoLocationPolygon"}
 	p.element.values = func(g *GeoLocation, out []value) []value { return append(out, g.Polygons.value()) }
-	p.members = []member[GeoLocation]{{Name: "geoLocationPolygon", Read: func(d *decoder, g *GeoLocation) { g.Polygons.read(d) }}}
+	p.members = []member[GeoLocation]{{Name: "geoLocationPolygon", Read: func(d *decoder, g *GeoLocation) {
+		g.Polygons.read(d)
+	}}}
 	p.check = func(c *checker, p *path, g *GeoLocation) {
 		p = p.dot("geoLocationPolygon")
 		if len(g.Polygons) == 1 {
@@ -168,8 +176,10 @@ func polygonsPart() part[GeoLocation] {
 			c.polygon(p.item(i), &g.Polygons[i])
 		}
 		if len(g.Polygons) > 1 {
-			c.warn(datacite.CodeJSON, p, "", "as JSON, the service refuses several polygons in one geoLocation; write a geoLocation for each")
-			c.warn(datacite.CodePolygon, p, "", "in its JSON, the service drops several polygons in one geoLocation; write a geoLocation for each")
+			c.warn(datacite.CodeJSON, p, "",
+				"as JSON, the service refuses several polygons in one geoLocation; write a geoLocation for each")
+			c.warn(datacite.CodePolygon, p, "",
+				"in its JSON, the service drops several polygons in one geoLocation; write a geoLocation for each")
 		}
 	}
 	return p
@@ -182,7 +192,9 @@ var polygonElement = sync.OnceValue(newPolygonElement)
 func newPolygonElement() *element[Polygon] {
 	points := elements("polygonPoint", corner(), func(p *Polygon) *List[Point] { return (*List[Point])(&p.Points) })
 	points.element.step, points.element.least = step{item: true, tail: "polygonPoint"}, minPolygonPoints
-	inPoint := object("inPolygonPoint", optional, pointElement("inPolygonPoint"), func(p *Polygon) *Point { return &p.InPoint })
+	inPoint := object("inPolygonPoint", optional, pointElement("inPolygonPoint"), func(p *Polygon) *Point {
+		return &p.InPoint
+	})
 	inPoint.element.step = step{item: true, tail: "inPolygonPoint"}
 	return newElement("geoLocationPolygon", inOrder, points, inPoint)
 }
@@ -199,7 +211,8 @@ func (c *checker) polygon(p *path, polygon *Polygon) {
 	}
 	switch {
 	case len(points) < minPolygonPoints:
-		c.fault(datacite.CodePolygon, p, "", "a polygon has at least %d points, the last of which repeats the first", minPolygonPoints)
+		c.fault(datacite.CodePolygon, p, "", "a polygon has at least %d points, the last of which repeats the first",
+			minPolygonPoints)
 	case points[0] != points[len(points)-1]:
 		c.warn(datacite.CodePolygon, p, "", "the last point of a polygon should repeat the first")
 	}
@@ -239,8 +252,8 @@ func (c Coordinate) Degrees() (float64, error) {
 	return degrees, input.Fault(err, datacite.Finding{Path: "coordinate", Code: datacite.CodeCoordinate})
 }
 
-// MarshalJSON writes a number if that has exactly the digits of c, and otherwise a string, such as for 41.090, 1e1 or +1: of
-// a number, the service would store other digits.
+// MarshalJSON writes a number if that has exactly the digits of c, and otherwise a string, such as for
+// 41.090, 1e1 or +1: of a number, the service would store other digits.
 func (c Coordinate) MarshalJSON() ([]byte, error) {
 	degrees, err := strconv.ParseFloat(string(c), 64)
 	if err == nil && isJSONNumber(string(c)) && strconv.FormatFloat(degrees, 'f', -1, 64) == string(c) {

@@ -29,7 +29,8 @@ var alternateElement = sync.OnceValue(func() *element[AlternateIdentifier] {
 		also(func(c *checker, p *path, a *AlternateIdentifier) {
 			switch {
 			case a.AlternateIdentifier == "":
-				c.warn(datacite.CodeLossy, p.dot("alternateIdentifier"), a.AlternateIdentifier, "the service drops empty alternate identifiers")
+				c.warn(datacite.CodeLossy, p.dot("alternateIdentifier"), a.AlternateIdentifier,
+					"the service drops empty alternate identifiers")
 			case strings.EqualFold(a.AlternateIdentifierType, "DOI"):
 				c.warn(datacite.CodeLossy, p.dot("alternateIdentifierType"), a.AlternateIdentifierType,
 					"the service drops DOIs from the alternate identifiers; relate them with IsIdenticalTo")
@@ -50,7 +51,9 @@ var identifierElement = sync.OnceValue(func() *element[Identifier] {
 // it from the path of the request, so only documents are checked for it.
 func doiElement() part[Record] {
 	doi := "DOI"
-	identifierType := attribute("identifierType", datatype{fault: identifierTypeRule}, func(*Record) *string { return &doi }).always()
+	identifierType := attribute("identifierType", datatype{fault: identifierTypeRule}, func(*Record) *string {
+		return &doi
+	}).always()
 	identifierType.attribute.mandatory = true
 	identifierType.attribute.set = func(*Record, string) {}
 	identifierType.members = nil
@@ -62,7 +65,8 @@ func doiElement() part[Record] {
 
 func identifierRule(value string) *fault {
 	if xmlscan.Trim(value) == "" {
-		return newFault(datacite.CodeIdentifier, "the identifier is empty: the schema requires the DOI, and the service takes it from the path of the request")
+		return newFault(datacite.CodeIdentifier,
+			"the identifier is empty: the schema requires the DOI, and the service takes it from the path of the request")
 	}
 	return nil
 }
@@ -86,7 +90,8 @@ func (r *Record) Alternates() []AlternateIdentifier {
 	var out []AlternateIdentifier
 	for _, id := range r.Identifiers {
 		if !r.isOwn(id) {
-			out = append(out, AlternateIdentifier{AlternateIdentifier: id.Identifier, AlternateIdentifierType: id.IdentifierType})
+			out = append(out, AlternateIdentifier{AlternateIdentifier: id.Identifier,
+				AlternateIdentifierType: id.IdentifierType})
 		}
 	}
 	return out
@@ -98,7 +103,8 @@ func (r *Record) Alternates() []AlternateIdentifier {
 func (r *Record) OwnNames(doi, url string) (found []datacite.Finding) {
 	for i, a := range r.Alternates() {
 		if value := a.AlternateIdentifier; value != "" && (value == url || strings.EqualFold(value, doi)) {
-			found = append(found, warning(datacite.CodeLossy, "the service does not show an alternate identifier that is the DOI or its URL").
+			found = append(found, warning(datacite.CodeLossy,
+				"the service does not show an alternate identifier that is the DOI or its URL").
 				at((&path{name: "alternateIdentifiers"}).item(i).dot("alternateIdentifier"), value))
 		}
 	}
@@ -129,7 +135,9 @@ func checkIdentifiers(c *checker, _ *path, r *Record) {
 	if r.AlternateIdentifiers == nil || r.Identifiers == nil {
 		return
 	}
-	if other := (&Record{DOI: r.DOI, Identifiers: r.Identifiers}).Alternates(); !slices.Equal(other, r.AlternateIdentifiers) {
-		c.warn(datacite.CodeLossy, (*path)(nil).dot("identifiers"), "", "identifiers and alternateIdentifiers differ, and only one of them is kept; leave the other empty")
+	if other := (&Record{DOI: r.DOI, Identifiers: r.Identifiers}).Alternates(); !slices.Equal(other,
+		r.AlternateIdentifiers) {
+		c.warn(datacite.CodeLossy, (*path)(nil).dot("identifiers"), "",
+			"identifiers and alternateIdentifiers differ, and only one of them is kept; leave the other empty")
 	}
 }

@@ -44,8 +44,9 @@ var sentJSON = sync.OnceValue(func() *jsonlex.Object[sent] {
 // attributes. A member of an unexpected type is not an error: where a property needs
 // another type, a number is read as text, and a single value as a list of one; anything
 // else is left out. The service's escapes are undone, with the XML if there is the member xml
-// (see [Unescape]); package dois also names the texts that it has to guess. Input that is not a JSON object in UTF-8, or takes more than 100 MiB
-// of memory, is a [*datacite.ValidationError]. Any other error is that of the reader.
+// (see [Unescape]); package dois also names the texts that it has to guess. Input that is not a JSON
+// object in UTF-8, or takes more than 100 MiB of memory, is a [*datacite.ValidationError]. Any other
+// error is that of the reader.
 func ParseJSON(r io.Reader) (*Record, error) {
 	if r == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "r", Code: datacite.CodeMissing, Reason: "is nil"})
@@ -85,7 +86,8 @@ func (l *List[T]) UnmarshalJSON(data []byte) error {
 	if read, ok := readers.Load(reflect.TypeFor[T]()); ok {
 		return input.JSON(data, l, func(d *decoder, l *List[T]) { *l = read.(func(*decoder) List[T])(d) })
 	}
-	return input.Fault(json.Unmarshal(data, (*[]T)(l)), datacite.Finding{Code: datacite.CodeSyntax}) // of a type that no record has
+	// of a type that no record has
+	return input.Fault(json.Unmarshal(data, (*[]T)(l)), datacite.Finding{Code: datacite.CodeSyntax})
 }
 
 // YearOf is a year of publication, four digits. It is text, because records without a year
@@ -128,10 +130,12 @@ func yearElement() part[Record] {
 		check(c, at, r)
 		year := xmlscan.Trim(string(r.PublicationYear))
 		if year != string(r.PublicationYear) && isYear(year) {
-			c.warn(datacite.CodeLossy, at.dot("publicationYear"), string(r.PublicationYear), "if the record is sent as XML, the service makes an Issued date with this white space of it; leave it out")
+			c.warn(datacite.CodeLossy, at.dot("publicationYear"), string(r.PublicationYear),
+				"if the record is sent as XML, the service makes an Issued date with this white space of it; leave it out")
 		}
 		if isYear(year) && year[0] == '0' {
-			c.warn(datacite.CodeJSON, at.dot("publicationYear"), year, "as JSON, the service refuses a year that starts with a zero; it accepts it as XML")
+			c.warn(datacite.CodeJSON, at.dot("publicationYear"), year,
+				"as JSON, the service refuses a year that starts with a zero; it accepts it as XML")
 		}
 	}
 	return p

@@ -25,30 +25,47 @@ func TestRecord_readsOddJSON(t *testing.T) {
 			"identifiers":null,"alternateIdentifiers":null,"relatedItems":null}`, record{}},
 		{"null members", `{"creators":[{"name":null,"nameType":null,"nameIdentifiers":null,"affiliation":null}],
 			"titles":[{"title":"T","titleType":null,"lang":null}],"geoLocations":[{"geoLocationPoint":null,"geoLocationPolygon":null}]}`,
-			record{Creators: []metadata.Creator{{}}, Titles: []metadata.Title{{Title: "T"}}, GeoLocations: []metadata.GeoLocation{{}}}},
-		{"numbers for strings", `{"publicationYear":2020,"dates":[{"date":2019,"dateType":"Issued"}],"sizes":[10,"2 kB"],"relatedItems":[{"volume":3,"publicationYear":1865}]}`,
-			record{PublicationYear: "2020", Dates: []metadata.Date{{Date: "2019", DateType: metadata.DateIssued}}, Sizes: []string{"10", "2 kB"},
+			record{Creators: []metadata.Creator{{}}, Titles: []metadata.Title{{Title: "T"}},
+				GeoLocations: []metadata.GeoLocation{{}}}},
+		{"numbers for strings", `{"publicationYear":2020,"dates":[{"date":2019,"dateType":"Issued"}],"sizes":[10,"2 ` +
+			`kB"],"relatedItems":[{"volume":3,"publicationYear":1865}]}`,
+			record{PublicationYear: "2020", Dates: []metadata.Date{{Date: "2019", DateType: metadata.DateIssued}},
+				Sizes:        []string{"10", "2 kB"},
 				RelatedItems: []metadata.RelatedItem{{Volume: "3", PublicationYear: "1865"}}}},
-		{"numbers for strings of the record itself", `{"doi":1,"version":2,"language":7,"schemaVersion":4}`, record{DOI: "1", Version: "2", Language: "7", SchemaVersion: "4"}},
-		{"one object for a list", `{"creators":{"name":"A","nameIdentifiers":{"nameIdentifier":"0000-0001","nameIdentifierScheme":"ORCID"}},"titles":{"title":"T"}}`,
-			record{Creators: []metadata.Creator{{Name: "A", NameIdentifiers: []metadata.NameIdentifier{{NameIdentifier: "0000-0001", NameIdentifierScheme: "ORCID"}}}},
+		{"numbers for strings of the record itself", `{"doi":1,"version":2,"language":7,"schemaVersion":4}`,
+			record{DOI: "1", Version: "2", Language: "7", SchemaVersion: "4"}},
+		{"one object for a list", `{"creators":{"name":"A","nameIdentifiers":{"nameIdentifier":"0000-0001",` +
+			`"nameIdentifierScheme":"ORCID"}},"titles":{"title":"T"}}`,
+			record{Creators: []metadata.Creator{
+				{Name: "A", NameIdentifiers: []metadata.NameIdentifier{
+					{NameIdentifier: "0000-0001", NameIdentifierScheme: "ORCID"}}}},
 				Titles: []metadata.Title{{Title: "T"}}}},
-		{"a string for a list", `{"formats":"text/csv","sizes":"","titles":"T","creators":["A",{"name":"B","affiliation":"C"}]}`,
+		{"a string for a list", `{"formats":"text/csv","sizes":"","titles":"T","creators":["A",{"name":"B",` +
+			`"affiliation":"C"}]}`,
 			record{Formats: []string{"text/csv"}, Sizes: []string{}, Titles: []metadata.Title{{Title: "T"}},
 				Creators: []metadata.Creator{{Name: "A"}, {Name: "B", Affiliation: []metadata.Affiliation{{Name: "C"}}}}}},
-		{"affiliations as strings and as objects", `{"creators":[{"affiliation":["X",{"name":"Y","affiliationIdentifier":"https://ror.org/04wxnsj81"},null]}]}`,
-			record{Creators: []metadata.Creator{{Affiliation: []metadata.Affiliation{{Name: "X"}, {Name: "Y", AffiliationIdentifier: "https://ror.org/04wxnsj81"}}}}}},
+		{"affiliations as strings and as objects",
+			`{"creators":[{"affiliation":["X",{"name":"Y","affiliationIdentifier":"https://ror.org/04wxnsj81"},null]}]}`,
+			record{Creators: []metadata.Creator{
+				{Affiliation: []metadata.Affiliation{{Name: "X"},
+					{Name: "Y", AffiliationIdentifier: "https://ror.org/04wxnsj81"}}}}}},
 		{"publisher as a string", `{"publisher":"P"}`, record{Publisher: metadata.Publisher{Name: "P"}}},
-		{"publisher as an object", `{"publisher":{"name":"P","lang":"en","schemeUri":null,"unknown":[1,{"a":"}"}]}}`, record{Publisher: metadata.Publisher{Name: "P", Lang: "en"}}},
-		{"what makes no sense is left out", `{"publisher":[1,2],"types":"Dataset","titles":[[1],true,{"title":{"a":1}}],"publicationYear":{},"geoLocations":[{"geoLocationPoint":"1 2"}],"sizes":[{"a":1},["b"]]}`,
+		{"publisher as an object", `{"publisher":{"name":"P","lang":"en","schemeUri":null,"unknown":[1,{"a":"}"}]}}`,
+			record{Publisher: metadata.Publisher{Name: "P", Lang: "en"}}},
+		{"what makes no sense is left out",
+			`{"publisher":[1,2],"types":"Dataset","titles":[[1],true,{"title":{"a":1}}],"publicationYear":{},` +
+				`"geoLocations":[{"geoLocationPoint":"1 2"}],"sizes":[{"a":1},["b"]]}`,
 			record{Titles: []metadata.Title{{Title: "true"}, {}}, GeoLocations: []metadata.GeoLocation{{}}, Sizes: []string{}}},
 		{"years JSON numbers cannot write", `{"publicationYear":54}`, record{PublicationYear: "0054"}},
-		{"coordinates as numbers and strings", `{"geoLocations":[{"geoLocationPoint":{"pointLongitude":-71.0320,"pointLatitude":"41.090"},
+		{"coordinates as numbers and strings",
+			`{"geoLocations":[{"geoLocationPoint":{"pointLongitude":-71.0320,"pointLatitude":"41.090"},
 			"geoLocationBox":{"westBoundLongitude":0,"eastBoundLongitude":"1","southBoundLatitude":-1e1,"northBoundLatitude":2}}]}`,
 			record{GeoLocations: []metadata.GeoLocation{{
-				Point: metadata.Point{Longitude: "-71.0320", Latitude: "41.090"}, Box: metadata.Box{West: "0", East: "1", South: "-1e1", North: "2"},
+				Point: metadata.Point{Longitude: "-71.0320", Latitude: "41.090"},
+				Box:   metadata.Box{West: "0", East: "1", South: "-1e1", North: "2"},
 			}}}},
-		{"identifiers of the list view", `{"identifiers":[{"identifier":"12345","identifierType":"local"},{"identifier":null,"identifierType":"URL"}]}`,
+		{"identifiers of the list view",
+			`{"identifiers":[{"identifier":"12345","identifierType":"local"},{"identifier":null,"identifierType":"URL"}]}`,
 			record{Identifiers: []metadata.Identifier{{Identifier: "12345", IdentifierType: "local"}, {IdentifierType: "URL"}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,7 +85,8 @@ func TestRecord_readsOddJSON(t *testing.T) {
 }
 
 func TestParseJSON_refusesWhatIsNoRecord(t *testing.T) {
-	for _, text := range []string{"", "null", `"10.5072/x"`, `[{"doi":"10.5072/x"}]`, `{"doi":"10.5072/x"`, `{"doi":"10.5072/x"} {}`} {
+	for _, text := range []string{"", "null", `"10.5072/x"`, `[{"doi":"10.5072/x"}]`, `{"doi":"10.5072/x"`,
+		`{"doi":"10.5072/x"} {}`} {
 		_, err := metadata.ParseJSON(strings.NewReader(text))
 		assert.ErrorIs(t, err, datacite.ErrInvalid, text)
 	}
@@ -86,12 +104,17 @@ func TestPolygons_JSON(t *testing.T) {
 		want       metadata.Polygons
 	}{
 		{"flat", `[{"polygonPoint":{"pointLongitude":1,"pointLatitude":2}},{"polygonPoint":{"pointLongitude":"3","pointLatitude":"4"}},
-			{"inPolygonPoint":{"pointLongitude":1,"pointLatitude":2}}]`, metadata.Polygons{{Points: []metadata.Point{a, b}, InPoint: a}}},
-		{"nested", `[[{"polygonPoint":{"pointLongitude":1,"pointLatitude":2}}],[{"polygonPoint":{"pointLongitude":3,"pointLatitude":4}}]]`,
+			{"inPolygonPoint":{"pointLongitude":1,"pointLatitude":2}}]`, metadata.Polygons{
+			{Points: []metadata.Point{a, b}, InPoint: a}}},
+		{"nested", `[[{"polygonPoint":{"pointLongitude":1,"pointLatitude":2}}],[{"polygonPoint":{"pointLongitude":3,` +
+			`"pointLatitude":4}}]]`,
 			metadata.Polygons{{Points: []metadata.Point{a}}, {Points: []metadata.Point{b}}}},
-		{"object of lists", `{"polygonPoint":[{"pointLongitude":1,"pointLatitude":2},{"pointLongitude":3,"pointLatitude":4}],"inPolygonPoint":{"pointLongitude":3,"pointLatitude":4}}`,
+		{"object of lists", `{"polygonPoint":[{"pointLongitude":1,"pointLatitude":2},{"pointLongitude":3,"pointLatitude":4}` +
+			`],"inPolygonPoint":{"pointLongitude":3,"pointLatitude":4}}`,
 			metadata.Polygons{{Points: []metadata.Point{a, b}, InPoint: b}}},
-		{"objects of lists", `[{"polygonPoint":[{"pointLongitude":1,"pointLatitude":2},{"pointLongitude":1,"pointLatitude":2}]},{"polygonPoint":[{"pointLongitude":3,"pointLatitude":4},{"pointLongitude":3,"pointLatitude":4}]}]`,
+		{"objects of lists", `[{"polygonPoint":[{"pointLongitude":1,"pointLatitude":2},{"pointLongitude":1,` +
+			`"pointLatitude":2}]},{"polygonPoint":[{"pointLongitude":3,"pointLatitude":4},{"pointLongitude":3,` +
+			`"pointLatitude":4}]}]`,
 			metadata.Polygons{{Points: []metadata.Point{a, a}}, {Points: []metadata.Point{b, b}}}},
 		{"null", `null`, nil},
 		{"number", `5`, nil},
@@ -118,7 +141,8 @@ func TestRecord_writesJSON(t *testing.T) {
 	rec := metadata.Record{
 		Creators: []metadata.Creator{metadata.Organization("Analytical Society").ROR("https://ror.org/04wxnsj81")},
 		Contributors: []metadata.Contributor{
-			{Creator: metadata.Person("Plato", "").AffiliatedWith("Academy", ""), ContributorType: metadata.ContributorResearcher},
+			{Creator: metadata.Person("Plato", "").AffiliatedWith("Academy", ""),
+				ContributorType: metadata.ContributorResearcher},
 		},
 		Publisher:       metadata.Publisher{Name: "P"},
 		PublicationYear: metadata.YearOf(54),
@@ -128,7 +152,8 @@ func TestRecord_writesJSON(t *testing.T) {
 		GeoLocations: []metadata.GeoLocation{{
 			Point: metadata.Point{Longitude: "-71.5", Latitude: "+1"},
 			Polygons: metadata.Polygons{{
-				Points: []metadata.Point{{Longitude: "0", Latitude: "0.50"}}, InPoint: metadata.Point{Longitude: "1", Latitude: "1"},
+				Points:  []metadata.Point{{Longitude: "0", Latitude: "0.50"}},
+				InPoint: metadata.Point{Longitude: "1", Latitude: "1"},
 			}},
 		}},
 	}
@@ -168,7 +193,8 @@ func TestRecord_keepsAlternateIdentifiers(t *testing.T) {
 		data := must(json.Marshal(rec))(t)
 		assert.JSONEq(t, document, string(data))
 		written := must(rec.XML())(t)
-		assert.Equal(t, metadata.List[metadata.AlternateIdentifier]{{AlternateIdentifier: "acc-1", AlternateIdentifierType: "Accession"}},
+		assert.Equal(t, metadata.List[metadata.AlternateIdentifier]{
+			{AlternateIdentifier: "acc-1", AlternateIdentifierType: "Accession"}},
 			parse(t, string(written)).AlternateIdentifiers)
 	}
 }
@@ -179,15 +205,18 @@ func TestRecord_embeds(t *testing.T) {
 		metadata.Record
 		URL string `json:"url"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(`{"doi":"10.5072/x","titles":{"title":"T"},"url":"https://example.org"}`), &got))
+	require.NoError(t, json.Unmarshal([]byte(`{"doi":"10.5072/x","titles":{"title":"T"},"url":"https://example.org"}`),
+		&got))
 	assert.Equal(t, "https://example.org", got.URL)
 	assert.Equal(t, metadata.Record{DOI: "10.5072/x", Titles: []metadata.Title{{Title: "T"}}}, got.Record)
 }
 
 func TestPolygon_JSON(t *testing.T) {
-	want := metadata.Polygon{Points: []metadata.Point{{Longitude: "1", Latitude: "2"}}, InPoint: metadata.Point{Longitude: "3", Latitude: "4"}}
+	want := metadata.Polygon{Points: []metadata.Point{{Longitude: "1", Latitude: "2"}},
+		InPoint: metadata.Point{Longitude: "3", Latitude: "4"}}
 	data := must(json.Marshal(want))(t)
-	assert.JSONEq(t, `[{"polygonPoint":{"pointLongitude":1,"pointLatitude":2}},{"inPolygonPoint":{"pointLongitude":3,"pointLatitude":4}}]`, string(data))
+	assert.JSONEq(t, `[{"polygonPoint":{"pointLongitude":1,"pointLatitude":2}},{"inPolygonPoint":{"pointLongitude":3,`+
+		`"pointLatitude":4}}]`, string(data))
 	var got metadata.Polygon
 	require.NoError(t, json.Unmarshal(data, &got))
 	assert.Equal(t, want, got)

@@ -34,5 +34,7 @@ func sameLanguage(p pair) bool {
 	if f == "" {
 		return languageRule(bare(w)) != nil
 	}
-	return slices.ContainsFunc([]string{primary, two}, func(code string) bool { return code != "" && strings.EqualFold(code, f) })
+	return slices.ContainsFunc([]string{primary, two}, func(code string) bool {
+		return code != "" && strings.EqualFold(code, f)
+	})
 }

@@ -17,7 +17,8 @@ var keptTags = []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "
 
 // markup is a comment, an instruction or a tag; one that is not closed extends to the end
 // of the text. Any other "<" is text.
-var markup = lazy.Regexp(`(?s)<!--.*?(?:-->|$)|<\?(?:[^>]*>)?|<(/?)([A-Za-z][\w:.-]*)(?:(?:[^>"']|"[^"]*"|'[^']*')*>|[^>]*(?:>|$))|</`)
+var markup = lazy.Regexp(`(?s)<!--.*?(?:-->|$)|<\?(?:[^>]*>)?|<(/?)([A-Za-z][\w:.-]*)(?:(?:[^>"']|"[^"]*"|'[^']*')*>` +
+	`|[^>]*(?:>|$))|</`)
 
 // served is the HTML that the service makes of a text, and the first markup that it removes
 // or adds, "" if there is none.
@@ -100,7 +101,8 @@ func unescapedXML(text string) string {
 // referenceWarning finds references in texts whose XML the service resolves twice.
 func referenceWarning(value string) *fault {
 	if found := xmlReferences().FindString(value); found != "" {
-		return warning(datacite.CodeLossy, fmt.Sprintf("the service replaces %s in this text with %s", found, html.UnescapeString(found)))
+		return warning(datacite.CodeLossy,
+			fmt.Sprintf("the service replaces %s in this text with %s", found, html.UnescapeString(found)))
 	}
 	return nil
 }

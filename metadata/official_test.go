@@ -128,7 +128,9 @@ func xmllint(t testing.TB, version string, files ...string) string {
 	if _, err := exec.LookPath("xmllint"); err != nil {
 		t.Skip("xmllint is not installed; Debian has it in libxml2-utils")
 	}
-	out, _ := exec.Command("xmllint", append([]string{"--nonet", "--noout", "--schema", schema}, files...)...).CombinedOutput() // fails when one is refused
+	// fails when one is refused
+	out, _ := exec.Command("xmllint",
+		append([]string{"--nonet", "--noout", "--schema", schema}, files...)...).CombinedOutput()
 	return string(out)
 }
 
@@ -240,7 +242,8 @@ func TestValidateXML_agreesWithTheEngineOnValues(t *testing.T) {
 	}
 	var subjects, places strings.Builder
 	for range 4000 {
-		uri := mash("http", "urn", "a", "1", ":", "/", "//", "?", "#", "[", "]", "@", "%", "%2F", "::1", ":80", "é", " ", "x.org", "{", "+")
+		uri := mash("http", "urn", "a", "1", ":", "/", "//", "?", "#", "[", "]", "@", "%", "%2F", "::1", ":80", "é", " ",
+			"x.org", "{", "+")
 		language := mash("e", "en", "-", "_", "US", "1", "abcdefgh", " ", "é")
 		subjects.WriteString(`<subject xml:lang="` + language + `" schemeURI="` + uri + `">s</subject>` + "\n")
 		degrees := mash("1", "9", "0", ".", "-", "+", "e1", "E-2", "INF", "NaN", " ", "180", "90", ",", "x")
@@ -303,7 +306,8 @@ func (g *generator) damage(document string) string {
 	tokens := markup.FindAllString(document, -1)
 	for range 1 + g.IntN(3) {
 		i := 3 + g.IntN(len(tokens)-6) // neither declaration nor root
-		for !strings.HasPrefix(tokens[i], "<") || strings.HasPrefix(tokens[i], "</") || strings.HasPrefix(tokens[i], "<!") || strings.HasPrefix(tokens[i], "<?") || strings.HasPrefix(tokens[i], "<resource") {
+		for !strings.HasPrefix(tokens[i], "<") || strings.HasPrefix(tokens[i], "</") || strings.HasPrefix(tokens[i], "<!") ||
+			strings.HasPrefix(tokens[i], "<?") || strings.HasPrefix(tokens[i], "<resource") {
 			i = 3 + g.IntN(len(tokens)-6)
 		}
 		end := elementEnd(tokens, i)

@@ -44,7 +44,8 @@ func syntaxError(s *xmlscan.Scanner) error {
 	if err == nil {
 		return nil
 	}
-	return datacite.Invalid(datacite.Finding{Code: datacite.CodeSyntax, Reason: err.Reason, Line: err.Line, Column: err.Column})
+	return datacite.Invalid(datacite.Finding{Code: datacite.CodeSyntax, Reason: err.Reason, Line: err.Line,
+		Column: err.Column})
 }
 
 func openXML(r io.Reader) (*xmlscan.Scanner, error) {

@@ -69,7 +69,9 @@ const (
 )
 
 var (
-	creatorElement     = sync.OnceValue(func() *element[Creator] { return personElement("creator", theCreator, identification(theCreator)...) })
+	creatorElement = sync.OnceValue(func() *element[Creator] {
+		return personElement("creator", theCreator, identification(theCreator)...)
+	})
 	contributorElement = sync.OnceValue(func() *element[Contributor] {
 		return personElement("contributor", theContributor, append(identification(theContributor), contributorTypePart)...)
 	})
@@ -79,10 +81,13 @@ var (
 		return personElement("creator", theCreator, nameOnly(creatorElement(), theCreator)...)
 	})
 	relatedItemContributorElement = sync.OnceValue(func() *element[Contributor] {
-		return personElement("contributor", theContributor, append(nameOnly(contributorElement(), theContributor), contributorTypePart)...)
+		return personElement("contributor", theContributor,
+			append(nameOnly(contributorElement(), theContributor), contributorTypePart)...)
 	})
 
-	contributorTypePart = mandatory("contributorType", contributorType, func(c *Contributor) *ContributorType { return &c.ContributorType })
+	contributorTypePart = mandatory("contributorType", contributorType, func(c *Contributor) *ContributorType {
+		return &c.ContributorType
+	})
 )
 
 func theCreator(c *Creator) *Creator         { return c }
@@ -119,7 +124,8 @@ func givenName[T any](person func(*T) *Creator) part[T] {
 
 func identification[T any](person func(*T) *Creator) []part[T] {
 	return []part[T]{
-		elements("nameIdentifiers", nameIdentifierElement(), func(v *T) *List[NameIdentifier] { return &person(v).NameIdentifiers }),
+		elements("nameIdentifiers", nameIdentifierElement(),
+			func(v *T) *List[NameIdentifier] { return &person(v).NameIdentifiers }),
 		elements("affiliation", affiliationElement(), func(v *T) *List[Affiliation] { return &person(v).Affiliation }),
 	}
 }
@@ -130,7 +136,8 @@ func nameOnly[T any](whole *element[T], person func(*T) *Creator) []part[T] {
 		{table: func(e *element[T]) { e.item = whole.jsonItem() }},
 		also(func(c *checker, p *path, v *T) {
 			if len(person(v).NameIdentifiers)+len(person(v).Affiliation) > 0 {
-				c.warn(datacite.CodeLossy, p, person(v).Name, "people of a related item have no identifiers and affiliations; they are left out")
+				c.warn(datacite.CodeLossy, p, person(v).Name,
+					"people of a related item have no identifiers and affiliations; they are left out")
 			}
 		}),
 	}
@@ -144,9 +151,11 @@ func (c *checker) person(p *path, v *Creator) {
 	}
 	switch {
 	case v.NameType == NamePersonal && !strings.Contains(v.Name, ",") && alone && !isStandIn(v.Name):
-		c.warn(datacite.CodeConflict, p.dot("name"), v.Name, "write the name of a person as Family, Given, or fill in givenName and familyName")
+		c.warn(datacite.CodeConflict, p.dot("name"), v.Name,
+			"write the name of a person as Family, Given, or fill in givenName and familyName")
 	case v.NameType == NameOrganizational && !alone:
-		c.warn(datacite.CodeConflict, p.dot("nameType"), string(v.NameType), "an organization has no given name and no family name")
+		c.warn(datacite.CodeConflict, p.dot("nameType"), string(v.NameType),
+			"an organization has no given name and no family name")
 	}
 }
 
@@ -193,7 +202,8 @@ var affiliationElement = sync.OnceValue(func() *element[Affiliation] {
 	return newElement("affiliation", untyped,
 		text("name", datatype{warning: affiliationWarning}, func(a *Affiliation) *string { return &a.Name }),
 		attribute("affiliationIdentifier", anyText, func(a *Affiliation) *string { return &a.AffiliationIdentifier }),
-		attribute("affiliationIdentifierScheme", anyWord, func(a *Affiliation) *string { return &a.AffiliationIdentifierScheme }),
+		attribute("affiliationIdentifierScheme", anyWord,
+			func(a *Affiliation) *string { return &a.AffiliationIdentifierScheme }),
 		also(func(c *checker, p *path, a *Affiliation) {
 			c.agent(p, "affiliationIdentifier", a.AffiliationIdentifier, a.AffiliationIdentifierScheme)
 		}),
@@ -303,7 +313,8 @@ const (
 	ContributorResearcher         ContributorType = "Researcher"
 )
 
-var contributorTypes = terms("ContactPerson", "DataCollector", "DataCurator", "DataManager", "Distributor", ContributorEditor,
+var contributorTypes = terms("ContactPerson", "DataCollector", "DataCurator", "DataManager", "Distributor",
+	ContributorEditor,
 	ContributorHostingInstitution, ContributorOther, "Producer", "ProjectLeader", "ProjectManager", "ProjectMember",
 	"RegistrationAgency", "RegistrationAuthority", "RelatedPerson", "ResearchGroup", "RightsHolder", ContributorResearcher,
 	"Sponsor", "Supervisor", "WorkPackageLeader", "Translator")

@@ -19,7 +19,9 @@ type Publisher struct {
 
 var publisherElement = sync.OnceValue(func() *element[Publisher] {
 	return newElement("publisher", textOnly,
-		text("name", datatype{fault: required("the publisher"), word: true, spaces: oneBlank}, func(p *Publisher) *string { return &p.Name }).ofElement(),
+		text("name", datatype{fault: required("the publisher"), word: true, spaces: oneBlank}, func(p *Publisher) *string {
+			return &p.Name
+		}).ofElement(),
 		attribute("publisherIdentifier", anyWord, func(p *Publisher) *string { return &p.PublisherIdentifier }),
 		attribute("publisherIdentifierScheme", anyWord, func(p *Publisher) *string { return &p.PublisherIdentifierScheme }),
 		also(func(c *checker, p *path, v *Publisher) {

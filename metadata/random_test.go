@@ -156,7 +156,8 @@ func (g *generator) pick(list ...string) string { return list[g.IntN(len(list))]
 // white space around it.
 func (g *generator) text() string {
 	pieces := []string{
-		"word", "Ünïcödé", "データ", "𝄞", " ", "\n", "\t", "\r", "\r\n", "&", "<", ">", `"`, "'", "&amp;", "]]>", "<br/>", "<!--",
+		"word", "Ünïcödé", "データ", "𝄞", " ", "\n", "\t", "\r", "\r\n", "&", "<", ">", `"`, "'", "&amp;", "]]>", "<br/>",
+		"<!--",
 		"<i>", "\\", "/", "\u2028", "\u00a0", "\ufeff", "null", "0", "é",
 	}
 	var b strings.Builder

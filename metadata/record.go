@@ -73,7 +73,8 @@ type Record struct {
 // resourceElement is the root of the schema.
 var resourceElement = sync.OnceValue(func() *element[Record] {
 	return newElement("resource", anyOrder,
-		namespaces[Record](` xmlns="`+Namespace+`" xmlns:xsi="`+xmlscan.SchemaInstanceSpace+`" xsi:schemaLocation="`+schemaLocation+`"`),
+		namespaces[Record](` xmlns="`+Namespace+`" xmlns:xsi="`+xmlscan.SchemaInstanceSpace+`" xsi:schemaLocation="`+
+			schemaLocation+`"`),
 		doiElement(),
 		nonEmptyList("creators", creatorElement(), noCreator, func(r *Record) *List[Creator] { return &r.Creators }),
 		checkPeople("creators", func(r *Record) int { return len(r.Creators) }),
@@ -86,9 +87,11 @@ var resourceElement = sync.OnceValue(func() *element[Record] {
 		checkPeople("contributors", func(r *Record) int { return len(r.Contributors) }),
 		list("dates", dateElement(), func(r *Record) *List[Date] { return &r.Dates }),
 		textElement("language", optional, languageTag, func(r *Record) *string { return &r.Language }),
-		list("alternateIdentifiers", alternateElement(), func(r *Record) *List[AlternateIdentifier] { return &r.AlternateIdentifiers }),
+		list("alternateIdentifiers", alternateElement(),
+			func(r *Record) *List[AlternateIdentifier] { return &r.AlternateIdentifiers }),
 		also(checkIdentifiers),
-		list("relatedIdentifiers", relatedIdentifierElement(), func(r *Record) *List[RelatedIdentifier] { return &r.RelatedIdentifiers }),
+		list("relatedIdentifiers", relatedIdentifierElement(),
+			func(r *Record) *List[RelatedIdentifier] { return &r.RelatedIdentifiers }),
 		list("sizes", textItem("size"), func(r *Record) *List[string] { return &r.Sizes }),
 		list("formats", textItem("format"), func(r *Record) *List[string] { return &r.Formats }),
 		textElement("version", optional, anyWord, func(r *Record) *string { return &r.Version }),
@@ -97,9 +100,11 @@ var resourceElement = sync.OnceValue(func() *element[Record] {
 		geoLocations(),
 		list("fundingReferences", fundingElement(), func(r *Record) *List[FundingReference] { return &r.FundingReferences }),
 		list("relatedItems", relatedItemElement(), func(r *Record) *List[RelatedItem] { return &r.RelatedItems }),
-		readOnly("rights", func(p *parser, r *Record) { readItem(p, rightsElement(), &r.RightsList) }), // kernel 2 has no list
+		// kernel 2 has no list
+		readOnly("rights", func(p *parser, r *Record) { readItem(p, rightsElement(), &r.RightsList) }),
 		jsonOnly(
-			listMember("identifiers", func(r *Record) *List[Identifier] { return &r.Identifiers }, identifierElement().jsonItem()),
+			listMember("identifiers", func(r *Record) *List[Identifier] { return &r.Identifiers },
+				identifierElement().jsonItem()),
 			jsonlex.Field("schemaVersion", func(d *decoder, r *Record) { r.SchemaVersion = d.Word() }),
 		),
 	)

@@ -23,13 +23,16 @@ type RelatedIdentifier struct {
 var relatedIdentifierElement = sync.OnceValue(func() *element[RelatedIdentifier] {
 	return newElement("relatedIdentifier", textOnly,
 		text("relatedIdentifier", anyText, func(r *RelatedIdentifier) *string { return &r.RelatedIdentifier }),
-		mandatory("relatedIdentifierType", relatedIdentifierType, func(r *RelatedIdentifier) *RelatedIdentifierType { return &r.RelatedIdentifierType }),
+		mandatory("relatedIdentifierType", relatedIdentifierType,
+			func(r *RelatedIdentifier) *RelatedIdentifierType { return &r.RelatedIdentifierType }),
 		mandatory("relationType", relationType, func(r *RelatedIdentifier) *RelationType { return &r.RelationType }),
-		attribute("resourceTypeGeneral", resourceTypeGeneral, func(r *RelatedIdentifier) *ResourceTypeGeneral { return &r.ResourceTypeGeneral }),
+		attribute("resourceTypeGeneral", resourceTypeGeneral,
+			func(r *RelatedIdentifier) *ResourceTypeGeneral { return &r.ResourceTypeGeneral }),
 		attribute("relatedMetadataScheme", anyWord, func(r *RelatedIdentifier) *string { return &r.RelatedMetadataScheme }),
 		schemeURI(func(r *RelatedIdentifier) *string { return &r.SchemeURI }),
 		attribute("schemeType", anyWord, func(r *RelatedIdentifier) *string { return &r.SchemeType }),
-		attribute("relationTypeInformation", anyText, func(r *RelatedIdentifier) *string { return &r.RelationTypeInformation }),
+		attribute("relationTypeInformation", anyText,
+			func(r *RelatedIdentifier) *string { return &r.RelationTypeInformation }),
 		also(func(c *checker, p *path, r *RelatedIdentifier) {
 			c.relation(p, r.RelationType, r.RelationTypeInformation)
 			c.related(p.dot("relatedIdentifier"), r.RelatedIdentifier, r.RelatedIdentifierType)
@@ -53,7 +56,8 @@ var (
 // relation checks how a resource is related.
 func (c *checker) relation(p *path, t RelationType, information string) {
 	if t == RelationOther && information == "" {
-		c.warn(datacite.CodeMissing, p.dot("relationTypeInformation"), "", "describe the relation Other in relationTypeInformation")
+		c.warn(datacite.CodeMissing, p.dot("relationTypeInformation"), "",
+			"describe the relation Other in relationTypeInformation")
 	}
 }
 
@@ -93,16 +97,19 @@ type RelatedItem struct {
 
 var relatedItemElement = sync.OnceValue(func() *element[RelatedItem] {
 	return newElement("relatedItem", inOrder,
-		mandatory("relatedItemType", resourceTypeGeneral, func(r *RelatedItem) *ResourceTypeGeneral { return &r.RelatedItemType }),
+		mandatory("relatedItemType", resourceTypeGeneral,
+			func(r *RelatedItem) *ResourceTypeGeneral { return &r.RelatedItemType }),
 		mandatory("relationType", relationType, func(r *RelatedItem) *RelationType { return &r.RelationType }),
 		attribute("relationTypeInformation", anyText, func(r *RelatedItem) *string { return &r.RelationTypeInformation }),
 		also(func(c *checker, p *path, r *RelatedItem) {
 			c.relation(p, r.RelationType, r.RelationTypeInformation)
 			if r.RelationTypeInformation != "" {
-				c.warn(datacite.CodeLossy, p.dot("relationTypeInformation"), r.RelationTypeInformation, "if the record is sent as XML, the service leaves this out of its JSON")
+				c.warn(datacite.CodeLossy, p.dot("relationTypeInformation"), r.RelationTypeInformation,
+					"if the record is sent as XML, the service leaves this out of its JSON")
 			}
 		}),
-		object("relatedItemIdentifier", optional, relatedItemIdentifierElement(), func(r *RelatedItem) *RelatedItemIdentifier { return &r.RelatedItemIdentifier }),
+		object("relatedItemIdentifier", optional, relatedItemIdentifierElement(),
+			func(r *RelatedItem) *RelatedItemIdentifier { return &r.RelatedItemIdentifier }),
 		list("creators", relatedItemCreatorElement(), func(r *RelatedItem) *List[Creator] { return &r.Creators }),
 		also(func(c *checker, p *path, r *RelatedItem) {
 			if len(r.Titles) == 0 {
@@ -110,7 +117,8 @@ var relatedItemElement = sync.OnceValue(func() *element[RelatedItem] {
 			}
 			for i, title := range r.Titles {
 				if title.Lang != "" {
-					c.warn(datacite.CodeNotInJSON, p.dot("titles").item(i).dot("lang"), title.Lang, "if the record is sent as JSON, the service ignores this; package mds sends XML")
+					c.warn(datacite.CodeNotInJSON, p.dot("titles").item(i).dot("lang"), title.Lang,
+						"if the record is sent as JSON, the service ignores this; package mds sends XML")
 				}
 			}
 		}),
@@ -119,12 +127,14 @@ var relatedItemElement = sync.OnceValue(func() *element[RelatedItem] {
 		untypedElement("volume", unescapedText, func(r *RelatedItem) *string { return &r.Volume }),
 		untypedElement("issue", unescapedText, func(r *RelatedItem) *string { return &r.Issue }),
 		textElement("number", optional, anyText, func(r *RelatedItem) *string { return &r.Number },
-			attribute("numberType", termOf(numberTypes, "number type"), func(r *RelatedItem) *NumberType { return &r.NumberType })),
+			attribute("numberType", termOf(numberTypes, "number type"),
+				func(r *RelatedItem) *NumberType { return &r.NumberType })),
 		untypedElement("firstPage", unescapedText, func(r *RelatedItem) *string { return &r.FirstPage }),
 		untypedElement("lastPage", unescapedText, func(r *RelatedItem) *string { return &r.LastPage }),
 		untypedElement("publisher", unescapedText, func(r *RelatedItem) *string { return &r.Publisher }),
 		untypedElement("edition", unescapedText, func(r *RelatedItem) *string { return &r.Edition }),
-		list("contributors", relatedItemContributorElement(), func(r *RelatedItem) *List[Contributor] { return &r.Contributors }),
+		list("contributors", relatedItemContributorElement(),
+			func(r *RelatedItem) *List[Contributor] { return &r.Contributors }),
 	)
 })
 
@@ -140,13 +150,17 @@ type RelatedItemIdentifier struct {
 var relatedItemIdentifierElement = sync.OnceValue(func() *element[RelatedItemIdentifier] {
 	return newElement("relatedItemIdentifier", textOnly,
 		text("relatedItemIdentifier", anyText, func(r *RelatedItemIdentifier) *string { return &r.RelatedItemIdentifier }),
-		attribute("relatedItemIdentifierType", relatedIdentifierType, func(r *RelatedItemIdentifier) *RelatedIdentifierType { return &r.RelatedItemIdentifierType }),
-		attribute("relatedMetadataScheme", anyWord, func(r *RelatedItemIdentifier) *string { return &r.RelatedMetadataScheme }),
-		newAttribute(&valueRule{name: "schemeURI", member: "schemeURI"}, schemeAddress, func(r *RelatedItemIdentifier) *string { return &r.SchemeURI }),
+		attribute("relatedItemIdentifierType", relatedIdentifierType,
+			func(r *RelatedItemIdentifier) *RelatedIdentifierType { return &r.RelatedItemIdentifierType }),
+		attribute("relatedMetadataScheme", anyWord,
+			func(r *RelatedItemIdentifier) *string { return &r.RelatedMetadataScheme }),
+		newAttribute(&valueRule{name: "schemeURI", member: "schemeURI"}, schemeAddress,
+			func(r *RelatedItemIdentifier) *string { return &r.SchemeURI }),
 		attribute("schemeType", anyWord, func(r *RelatedItemIdentifier) *string { return &r.SchemeType }),
 		also(func(c *checker, p *path, id *RelatedItemIdentifier) {
 			if id.RelatedItemIdentifier != "" && id.RelatedItemIdentifierType == "" {
-				c.warn(datacite.CodeScheme, p.dot("relatedItemIdentifierType"), "", "an identifier needs its type, such as DOI or ISSN")
+				c.warn(datacite.CodeScheme, p.dot("relatedItemIdentifierType"), "",
+					"an identifier needs its type, such as DOI or ISSN")
 			}
 			c.related(p.dot("relatedItemIdentifier"), id.RelatedItemIdentifier, id.RelatedItemIdentifierType)
 		}),
@@ -175,7 +189,8 @@ const (
 	IdentifierURL   RelatedIdentifierType = "URL"
 )
 
-var relatedIdentifierTypes = terms("ARK", IdentifierArXiv, "bibcode", IdentifierDOI, "EAN13", IdentifierEISSN, "Handle", "IGSN",
+var relatedIdentifierTypes = terms("ARK", IdentifierArXiv, "bibcode", IdentifierDOI, "EAN13", IdentifierEISSN, "Handle",
+	"IGSN",
 	IdentifierISBN, IdentifierISSN, "ISTC", IdentifierLISSN, "LSID", "PMID", "PURL", "UPC", IdentifierURL, "URN", "w3id", "CSTR",
 	"RRID", "RAiD", IdentifierSWHID)
 

@@ -23,7 +23,8 @@ type Rights struct {
 
 var rightsElement = sync.OnceValue(func() *element[Rights] {
 	return newElement("rights", textOnly,
-		text("rights", datatype{fault: rightsRule, spaces: preserved, word: true}, func(r *Rights) *string { return &r.Rights }),
+		text("rights", datatype{fault: rightsRule, spaces: preserved, word: true},
+			func(r *Rights) *string { return &r.Rights }),
 		attribute("rightsURI", schemeAddress, func(r *Rights) *string { return &r.RightsURI }),
 		attribute("rightsIdentifier", anyWord, func(r *Rights) *string { return &r.RightsIdentifier }),
 		attribute("rightsIdentifierScheme", anyWord, func(r *Rights) *string { return &r.RightsIdentifierScheme }),
@@ -37,7 +38,8 @@ const maxRights = 2000
 
 func rightsRule(value string) *fault {
 	if n := utf8.RuneCountInString(value); n > maxRights {
-		return newFault(datacite.CodeLimit, "the statement of rights has %d characters, the service accepts %d; shorten it and give its address", n, maxRights)
+		return newFault(datacite.CodeLimit,
+			"the statement of rights has %d characters, the service accepts %d; shorten it and give its address", n, maxRights)
 	}
 	return nil
 }

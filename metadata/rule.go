@@ -44,7 +44,8 @@ var (
 	year          = datatype{fault: yearRule, word: true}
 	uri           = datatype{fault: uriRule, warning: relativeURI}
 	schemeAddress = datatype{fault: uriRule, warning: relativeURI, word: true}
-	untypedURI    = datatype{warning: untypedURIWarning, word: true} // the schema means a URI, but by a slip takes any text
+	// the schema means a URI, but by a slip takes any text
+	untypedURI = datatype{warning: untypedURIWarning, word: true}
 )
 
 // required refuses a blank value.
@@ -53,7 +54,8 @@ func required(what string) rule {
 		if strings.TrimSpace(value) != "" {
 			return nil
 		}
-		return newFault(datacite.CodeMissing, "%s is mandatory; where it is not known, write :unkn, or :unav when it is not available", what)
+		return newFault(datacite.CodeMissing,
+			"%s is mandatory; where it is not known, write :unkn, or :unav when it is not available", what)
 	}
 }
 
@@ -61,7 +63,8 @@ func yearRule(value string) *fault {
 	value = xmlscan.Trim(value)
 	switch {
 	case value == "":
-		return newFault(datacite.CodeMissing, "the year of publication is mandatory; where there is none, repositories write 0000 or 9999")
+		return newFault(datacite.CodeMissing,
+			"the year of publication is mandatory; where there is none, repositories write 0000 or 9999")
 	case !isYear(value):
 		return newFault(datacite.CodeYear, "a year of publication is four digits")
 	}
@@ -85,7 +88,8 @@ func paddedLanguage(value string) *fault {
 	if xmlscan.Trim(value) == value {
 		return nil
 	}
-	return warning(datacite.CodeJSON, "if the record is sent as JSON, the service drops a language with white space around it")
+	return warning(datacite.CodeJSON,
+		"if the record is sent as JSON, the service drops a language with white space around it")
 }
 
 // langRule is that of xml:lang, which may be empty.
@@ -100,7 +104,9 @@ func uriRule(value string) *fault {
 	if isAnyURI(value) {
 		return nil
 	}
-	return newFault(datacite.CodeURI, "this is not a URI: write %% as %%25, [ as %%5B and ] as %%5D, with at most one #, and no colon before the first slash except after the scheme")
+	return newFault(datacite.CodeURI,
+		"this is not a URI: write %% as %%25, [ as %%5B and ] as %%5D, with at most one #, and no colon before the first "+
+			"slash except after the scheme")
 }
 
 func relativeURI(value string) *fault {

@@ -43,17 +43,25 @@ func (s schemeRule) bare(value string) string {
 func (s schemeRule) fault(value string) string { return s.valid(s.bare(value)) }
 
 var (
-	orcidRule  = schemeRule{address(`orcid\.org`), checked(orcidPattern, "an ORCID looks like https://orcid.org/0000-0001-5727-2427; the service drops the identifier otherwise", "ORCID", hasCheckDigit)}
-	isniRule   = schemeRule{address(`isni\.org(?:/isni)?|isni-url\.oclc\.nl/isni`), checked(isniPattern, "an ISNI has 16 digits, such as 0000 0001 2103 2683", "ISNI", hasCheckDigit)}
+	orcidRule = schemeRule{address(`orcid\.org`),
+		checked(orcidPattern, "an ORCID looks like https://orcid.org/0000-0001-5727-2427; the service drops the identifier "+
+			"otherwise", "ORCID", hasCheckDigit)}
+	isniRule = schemeRule{address(`isni\.org(?:/isni)?|isni-url\.oclc\.nl/isni`),
+		checked(isniPattern, "an ISNI has 16 digits, such as 0000 0001 2103 2683", "ISNI", hasCheckDigit)}
 	rorRule    = schemeRule{lazy.Regexp(`^(?i:(?:https?://)?ror\.org/)`), rorFault}
 	gridRule   = schemeRule{address(`grid\.ac/institutes`), form(gridPattern, "a GRID looks like grid.5335.0")}
-	funderRule = schemeRule{doiAddress, form(funderPattern, "a Crossref funder identifier looks like https://doi.org/10.13039/501100000780")}
-	doiRule    = schemeRule{doiAddress, form(doiPattern, "a DOI looks like 10.5438/0012; the service drops the identifier otherwise")}
-	arxivRule  = schemeRule{address(`arxiv\.org/abs`), form(arxivPattern, "an arXiv identifier looks like arXiv:0706.0001")}
-	swhidRule  = schemeRule{address(`archive\.softwareheritage\.org`), form(swhidPattern, "a SWHID looks like swh:1:rev:, then 40 hexadecimal digits")}
-	issnRule   = schemeRule{address(`portal\.issn\.org/resource/ISSN`), checked(issnPattern, "an ISSN looks like 2049-3630", "ISSN", func(digits string) bool { return weighted(digits, 8, 11) })}
-	isbnRule   = schemeRule{lazy.Regexp(`^(?i:urn:isbn:|isbn:? ?)`), isbnFault}
-	urlRule    = schemeRule{nil, urlFault}
+	funderRule = schemeRule{doiAddress,
+		form(funderPattern, "a Crossref funder identifier looks like https://doi.org/10.13039/501100000780")}
+	doiRule = schemeRule{doiAddress,
+		form(doiPattern, "a DOI looks like 10.5438/0012; the service drops the identifier otherwise")}
+	arxivRule = schemeRule{address(`arxiv\.org/abs`), form(arxivPattern, "an arXiv identifier looks like arXiv:0706.0001")}
+	swhidRule = schemeRule{address(`archive\.softwareheritage\.org`),
+		form(swhidPattern, "a SWHID looks like swh:1:rev:, then 40 hexadecimal digits")}
+	issnRule = schemeRule{address(`portal\.issn\.org/resource/ISSN`),
+		checked(issnPattern, "an ISSN looks like 2049-3630", "ISSN",
+			func(digits string) bool { return weighted(digits, 8, 11) })}
+	isbnRule = schemeRule{lazy.Regexp(`^(?i:urn:isbn:|isbn:? ?)`), isbnFault}
+	urlRule  = schemeRule{nil, urlFault}
 
 	doiAddress = lazy.Regexp(`^(?i:(?:https?://(?:dx\.)?doi\.org/)|doi:)`)
 )

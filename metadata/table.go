@@ -83,7 +83,8 @@ type elementPart[T any] struct {
 }
 
 func newElement[T any](name string, kind contentKind, parts ...part[T]) *element[T] {
-	e := &element[T]{elementRule: elementRule{name: name, kind: kind}, start: "<" + name, end: "</" + name + ">", bare: parts[0].bare}
+	e := &element[T]{elementRule: elementRule{name: name, kind: kind}, start: "<" + name, end: "</" + name + ">",
+		bare: parts[0].bare}
 	for _, p := range parts {
 		switch {
 		case p.table != nil:
@@ -331,7 +332,8 @@ func inside[T any](n occurs, e *element[T]) part[T] {
 
 // textElement is an element with a text and attributes. The member of the text has
 // its name.
-func textElement[T any, S ~string](name string, n occurs, d datatype, field func(*T) *S, attributes ...part[T]) part[T] {
+func textElement[T any, S ~string](name string, n occurs, d datatype, field func(*T) *S,
+	attributes ...part[T]) part[T] {
 	return inside(n, newElement(name, textOnly, append([]part[T]{text(name, d, field)}, attributes...)...))
 }
 

@@ -18,7 +18,8 @@ const noTitle = "a record needs a title; where there is none, write :unav"
 
 var titleElement = sync.OnceValue(func() *element[Title] {
 	return newElement("title", textOnly,
-		text("title", datatype{fault: required("the title"), warning: markupWarning}, func(t *Title) *string { return &t.Title }),
+		text("title", datatype{fault: required("the title"), warning: markupWarning},
+			func(t *Title) *string { return &t.Title }),
 		attribute("titleType", termOf(titleTypes, "title type"), func(t *Title) *TitleType { return &t.TitleType }),
 		lang(func(t *Title) *string { return &t.Lang }),
 	)

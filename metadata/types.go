@@ -20,7 +20,8 @@ type Types struct {
 
 var typesElement = sync.OnceValue(func() *element[Types] {
 	return newElement("resourceType", textOnly,
-		mandatory("resourceTypeGeneral", resourceTypeGeneral, func(t *Types) *ResourceTypeGeneral { return &t.ResourceTypeGeneral }),
+		mandatory("resourceTypeGeneral", resourceTypeGeneral,
+			func(t *Types) *ResourceTypeGeneral { return &t.ResourceTypeGeneral }),
 		text("resourceType", anyWord, func(t *Types) *string { return &t.ResourceType }),
 		jsonOnly(
 			jsonlex.Field("schemaOrg", func(d *decoder, t *Types) { t.SchemaOrg = d.Word() }),
@@ -59,7 +60,8 @@ const (
 	ResourceTypeOther                 ResourceTypeGeneral = "Other"
 )
 
-var resourceTypes = terms(ResourceTypeAudiovisual, ResourceTypeCollection, ResourceTypeDataset, "Event", ResourceTypeImage,
+var resourceTypes = terms(ResourceTypeAudiovisual, ResourceTypeCollection, ResourceTypeDataset, "Event",
+	ResourceTypeImage,
 	ResourceTypeInteractiveResource, ResourceTypeModel, "PhysicalObject", "Service", ResourceTypeSoftware, ResourceTypeSound,
 	ResourceTypeText, ResourceTypeWorkflow, ResourceTypeOther, "DataPaper", ResourceTypeBook, "BookChapter",
 	ResourceTypeComputationalNotebook, "ConferencePaper", "ConferenceProceeding", "Dissertation", ResourceTypeJournal, "JournalArticle",

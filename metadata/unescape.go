@@ -36,7 +36,9 @@ func Unescape(r *Record, stored []byte) []datacite.Finding {
 		s = &Record{}
 	}
 	u.html((*path)(nil).dot("titles"), titleTexts(r.Titles), titleTexts(s.Titles))
-	u.html((*path)(nil).dot("subjects"), textsOf(r.Subjects, "subject", func(v *Subject) *string { return &v.Subject }), textsOf(s.Subjects, "subject", func(v *Subject) *string { return &v.Subject }))
+	u.html((*path)(nil).dot("subjects"), textsOf(r.Subjects, "subject", func(v *Subject) *string {
+		return &v.Subject
+	}), textsOf(s.Subjects, "subject", func(v *Subject) *string { return &v.Subject }))
 	u.html((*path)(nil).dot("sizes"), textsOf(r.Sizes, "", itself), textsOf(s.Sizes, "", itself))
 	u.html((*path)(nil).dot("formats"), textsOf(r.Formats, "", itself), textsOf(s.Formats, "", itself))
 	u.html((*path)(nil).dot("descriptions"), descriptionTexts(r.Descriptions), descriptionTexts(s.Descriptions))
@@ -44,7 +46,9 @@ func Unescape(r *Record, stored []byte) []datacite.Finding {
 	unescapePeople(r.Creators, s.Creators, theCreator)
 	unescapePeople(r.Contributors, s.Contributors, theContributor)
 	eachPair(r.GeoLocations, s.GeoLocations, func(v, s *GeoLocation) { unresolve(&v.Place, s.Place) })
-	eachPair(r.FundingReferences, s.FundingReferences, func(v, s *FundingReference) { unresolve(&v.AwardNumber, s.AwardNumber) })
+	eachPair(r.FundingReferences, s.FundingReferences, func(v, s *FundingReference) {
+		unresolve(&v.AwardNumber, s.AwardNumber)
+	})
 	return u.guessed
 }
 
@@ -149,7 +153,8 @@ func unescapePeople[T any](read, stored []T, person func(*T) *Creator) {
 		unresolve(&person(v).Name, person(s).Name)
 		unresolve(&person(v).GivenName, person(s).GivenName)
 		unresolve(&person(v).FamilyName, person(s).FamilyName)
-		eachPair(person(v).Affiliation, person(s).Affiliation, func(v, s *Affiliation) { unresolve(&v.Name, s.Name) }) // of records that an earlier version of the service read
+		// of records that an earlier version of the service read
+		eachPair(person(v).Affiliation, person(s).Affiliation, func(v, s *Affiliation) { unresolve(&v.Name, s.Name) })
 	})
 }
 
@@ -172,14 +177,16 @@ func unresolve(text *string, stored string) {
 
 // mayHaveMarkup reports whether XML may have a text that the service's JSON shows changed.
 func mayHaveMarkup(stored []byte) bool {
-	return bytes.IndexByte(stored, '&') >= 0 || bytes.Contains(stored, []byte("<![CDATA[")) || bytes.Contains(stored, []byte("<br"))
+	return bytes.IndexByte(stored, '&') >= 0 || bytes.Contains(stored, []byte("<![CDATA[")) ||
+		bytes.Contains(stored, []byte("<br"))
 }
 
 // mayBeHTML reports whether the record has a text with a reference.
 func (r *Record) mayBeHTML() bool {
 	has := func(text string) bool { return strings.IndexByte(text, '&') >= 0 }
 	inTitle := func(t Title) bool { return has(t.Title) }
-	return slices.ContainsFunc(r.Titles, inTitle) || slices.ContainsFunc(r.Sizes, has) || slices.ContainsFunc(r.Formats, has) ||
+	return slices.ContainsFunc(r.Titles, inTitle) || slices.ContainsFunc(r.Sizes, has) ||
+		slices.ContainsFunc(r.Formats, has) ||
 		slices.ContainsFunc(r.Subjects, func(s Subject) bool { return has(s.Subject) }) ||
 		slices.ContainsFunc(r.Descriptions, func(d Description) bool { return has(d.Description) }) ||
 		slices.ContainsFunc(r.RelatedItems, func(i RelatedItem) bool { return slices.ContainsFunc(i.Titles, inTitle) })

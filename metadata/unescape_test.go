@@ -28,7 +28,8 @@ func TestUnescape(t *testing.T) {
 		{"H<sub>2</sub>O &amp; more", "H<sub>2</sub>O & more", "H<sub>2</sub>O & more", "H<sub>2</sub>O & more"},
 		{"Salt &amp; Pepper", "another & title", "Salt & Pepper", "Salt & Pepper"}, // the XML is of another time
 		{"Alps", "Alps", "Alps", "Alps"},
-		{"with $30.3$ GeV", "with $3 < p$ and $p > 0.3$ GeV", "with $30.3$ GeV", "with $30.3$ GeV"}, // as an earlier version of the service read it
+		// as an earlier version of the service read it
+		{"with $30.3$ GeV", "with $3 < p$ and $p > 0.3$ GeV", "with $30.3$ GeV", "with $30.3$ GeV"},
 	} {
 		stored := must((&metadata.Record{Titles: []metadata.Title{{Title: tt.xml}}}).XML())(t)
 		r := &metadata.Record{Titles: []metadata.Title{{Title: tt.json}}}
@@ -36,7 +37,8 @@ func TestUnescape(t *testing.T) {
 		assert.Equal(t, tt.want, r.Titles[0].Title, "%q with XML", tt.json)
 		if tt.xml == "another & title" || tt.json == "with $30.3$ GeV" {
 			require.Len(t, guessed, 1)
-			assert.Equal(t, []any{datacite.Code("lossy"), tt.json, true}, []any{guessed[0].Code, guessed[0].Value, guessed[0].Warning})
+			assert.Equal(t, []any{datacite.Code("lossy"), tt.json, true},
+				[]any{guessed[0].Code, guessed[0].Value, guessed[0].Warning})
 			assert.Contains(t, guessed[0].Reason, tt.xml)
 		} else {
 			assert.Empty(t, guessed, "%q with XML", tt.json)
@@ -72,11 +74,15 @@ func TestUnescape_everyText(t *testing.T) {
 		asHTML bool // or the service resolves references
 		set    func(r *metadata.Record, text string)
 	}{
-		"title":            {true, func(r *metadata.Record, text string) { r.Titles = []metadata.Title{{Title: text}} }},
-		"subject":          {true, func(r *metadata.Record, text string) { r.Subjects = []metadata.Subject{{Subject: text}} }},
-		"size":             {true, func(r *metadata.Record, text string) { r.Sizes = []string{text} }},
-		"format":           {true, func(r *metadata.Record, text string) { r.Formats = []string{text} }},
-		"description":      {true, func(r *metadata.Record, text string) { r.Descriptions = []metadata.Description{{Description: text}} }},
+		"title": {true, func(r *metadata.Record, text string) { r.Titles = []metadata.Title{{Title: text}} }},
+		"subject": {true, func(r *metadata.Record, text string) {
+			r.Subjects = []metadata.Subject{{Subject: text}}
+		}},
+		"size":   {true, func(r *metadata.Record, text string) { r.Sizes = []string{text} }},
+		"format": {true, func(r *metadata.Record, text string) { r.Formats = []string{text} }},
+		"description": {true, func(r *metadata.Record, text string) {
+			r.Descriptions = []metadata.Description{{Description: text}}
+		}},
 		"title of an item": {true, inItem(func(i *item, text string) { i.Titles = []metadata.Title{{Title: text}} })},
 		"volume":           {false, inItem(func(i *item, text string) { i.Volume = text })},
 		"issue":            {false, inItem(func(i *item, text string) { i.Issue = text })},
@@ -88,9 +94,13 @@ func TestUnescape_everyText(t *testing.T) {
 		"editor": {false, inItem(func(i *item, text string) {
 			i.Contributors = []metadata.Contributor{{Creator: metadata.Creator{Name: text}}}
 		})},
-		"creator":     {false, func(r *metadata.Record, text string) { r.Creators = []metadata.Creator{{Name: text}} }},
-		"given name":  {false, func(r *metadata.Record, text string) { r.Creators = []metadata.Creator{{Name: "A", GivenName: text}} }},
-		"family name": {false, func(r *metadata.Record, text string) { r.Creators = []metadata.Creator{{Name: "A", FamilyName: text}} }},
+		"creator": {false, func(r *metadata.Record, text string) { r.Creators = []metadata.Creator{{Name: text}} }},
+		"given name": {false, func(r *metadata.Record, text string) {
+			r.Creators = []metadata.Creator{{Name: "A", GivenName: text}}
+		}},
+		"family name": {false, func(r *metadata.Record, text string) {
+			r.Creators = []metadata.Creator{{Name: "A", FamilyName: text}}
+		}},
 		"contributor": {false, func(r *metadata.Record, text string) {
 			r.Contributors = []metadata.Contributor{{Creator: metadata.Creator{Name: text}}}
 		}},
@@ -117,12 +127,14 @@ func TestUnescape_everyText(t *testing.T) {
 func TestDiff_findsTextsThatWereStoredEscaped(t *testing.T) {
 	record := func(text string) *metadata.Record {
 		return &metadata.Record{
-			Titles: []metadata.Title{{Title: text}}, Sizes: []string{text}, Formats: []string{text}, Subjects: []metadata.Subject{{Subject: text}},
+			Titles: []metadata.Title{{Title: text}}, Sizes: []string{text}, Formats: []string{text},
+			Subjects:     []metadata.Subject{{Subject: text}},
 			Descriptions: []metadata.Description{{Description: text}}, Creators: []metadata.Creator{{Name: text}},
 			GeoLocations: []metadata.GeoLocation{{Place: text}}, Publisher: metadata.Publisher{Name: text},
 		}
 	}
-	for _, tt := range [][2]string{{"Salt & Pepper", "Salt &amp; Pepper"}, {"a < b", "a &lt; b"}, {"<i>x</i> & y", "<i>x</i> &amp; y"}, {"a &amp; b", "a &amp;amp; b"}} {
+	for _, tt := range [][2]string{{"Salt & Pepper", "Salt &amp; Pepper"}, {"a < b", "a &lt; b"},
+		{"<i>x</i> & y", "<i>x</i> &amp; y"}, {"a &amp; b", "a &amp;amp; b"}} {
 		assert.Len(t, metadata.Diff(record(tt[0]), record(tt[1])), 8, "%q", tt)
 	}
 }

@@ -472,7 +472,8 @@ func isWithin(at, outer string) bool {
 	return ok && (outer == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// period makes a range of the only StartDate and EndDate, if both have got the same type, and nothing else of their own.
+// period makes a range of the only StartDate and EndDate, if both have got the same type, and nothing
+// else of their own.
 func (u *upgrade) period() {
 	list := u.first("dates")
 	if list == nil || len(u.kinds) != 2 {

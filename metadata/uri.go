@@ -14,7 +14,8 @@ var anyURI = func() lazy.Pattern {
 		letter    = `[^%:/?#\[\]@]|%[0-9A-Fa-f]{2}`
 		path      = `/(?:` + letter + `|[:@/])*`
 		host      = `(?:` + letter + `)*`
-		authority = `//(?:(?:` + letter + `|:)*@(?:\[[^\]/?#]*\]|` + host + `)|\[[^\]/?#@]*\]|` + host + `)(?::[0-9]+)?(?:` + path + `)?`
+		authority = `//(?:(?:` + letter + `|:)*@(?:\[[^\]/?#]*\]|` + host + `)|\[[^\]/?#@]*\]|` + host + `)(?::[0-9]+)?(?:` +
+			path + `)?`
 		rooted    = `/(?:(?:` + letter + `|[:@])(?:` + letter + `|[:@/])*)?` // without an authority
 		afterName = `(?:` + authority + `|` + rooted + `|(?:(?:` + letter + `|[:@])(?:` + letter + `|[:@/])*)?)`
 		relative  = `(?:` + authority + `|` + rooted + `|(?:(?:` + letter + `|@)+(?:` + path + `)?)?)`

@@ -22,7 +22,8 @@ type Versions struct {
 // of the version before it; send their records, too.
 func (v Versions) Relations(name string) (all []RelatedIdentifier) {
 	relate := func(other string, relation RelationType) {
-		all = append(all, RelatedIdentifier{RelatedIdentifier: other, RelatedIdentifierType: IdentifierDOI, RelationType: relation})
+		all = append(all, RelatedIdentifier{RelatedIdentifier: other, RelatedIdentifierType: IdentifierDOI,
+			RelationType: relation})
 	}
 	if v.Concept != "" && doi.Equal(name, v.Concept) {
 		for _, version := range v.DOIs {

@@ -20,7 +20,10 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-const minimal = `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI">10.5072/x</identifier><creators><creator><creatorName>A</creatorName></creator></creators><titles><title>T</title></titles><publisher>P</publisher><publicationYear>2020</publicationYear><resourceType resourceTypeGeneral="Dataset">D</resourceType></resource>`
+const minimal = `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier ` +
+	`identifierType="DOI">10.5072/x</identifier><creators><creator><creatorName>A</creatorName></creator></creators>` +
+	`<titles><title>T</title></titles><publisher>P</publisher><publicationYear>2020</publicationYear><resourceType ` +
+	`resourceTypeGeneral="Dataset">D</resourceType></resource>`
 
 const notUTF8 = "; the service reads every document as UTF-8"
 
@@ -32,9 +35,12 @@ var malformed = []struct {
 }{
 	{"empty", "", 1, 1, "the document has no element"},
 	{"text only", "hello", 1, 1, "text outside the root element"},
-	{"document type", "<!DOCTYPE resource [\n<!ENTITY a \"b\">]>\n<resource/>", 1, 1, "a document type declaration is not allowed"},
-	{"billion laughs", `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol"><!ENTITY lol2 "&lol;&lol;">]><resource>&lol2;</resource>`, 1, 22, "a document type declaration is not allowed"},
-	{"external entity", "\n<!DOCTYPE r SYSTEM \"file:///etc/passwd\"><resource/>", 2, 1, "a document type declaration is not allowed"},
+	{"document type", "<!DOCTYPE resource [\n<!ENTITY a \"b\">]>\n<resource/>", 1, 1,
+		"a document type declaration is not allowed"},
+	{"billion laughs", `<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol"><!ENTITY lol2 ` +
+		`"&lol;&lol;">]><resource>&lol2;</resource>`, 1, 22, "a document type declaration is not allowed"},
+	{"external entity", "\n<!DOCTYPE r SYSTEM \"file:///etc/passwd\"><resource/>", 2, 1,
+		"a document type declaration is not allowed"},
 	{"named entity", "<resource>\n  <version>&nbsp;</version></resource>", 2, 12, "the reference &nbsp; is not allowed"},
 	{"lone ampersand", "<resource>A & B</resource>", 1, 13, `"&" must start a reference such as &amp;`},
 	{"surrogate reference", "<resource>&#xD800;</resource>", 1, 11, "the reference &#xD800; is not allowed"},
@@ -47,13 +53,19 @@ var malformed = []struct {
 	{"UTF-16 the other way round", "\x00<\x00r\x00/\x00>", 1, 1, "the document is in UTF-16" + notUTF8},
 	{"UTF-32 with a mark", "\xff\xfe\x00\x00<\x00\x00\x00", 1, 1, "the document is in UTF-32" + notUTF8},
 	{"UTF-32 without a mark", "\x00\x00\x00<\x00\x00\x00r", 1, 1, "the document is in UTF-32" + notUTF8},
-	{"UTF-16 in name only", `<?xml version="1.0" encoding="UTF-16"?><resource/>`, 1, 1, `the document declares the encoding "UTF-16"` + notUTF8},
-	{"Latin-1", `<?xml version="1.0" encoding="ISO-8859-1"?><resource/>`, 1, 1, `the document declares the encoding "ISO-8859-1"` + notUTF8},
-	{"Latin-1 with letters", "<?xml version=\"1.0\" encoding=\"windows-1252\"?><resource>\n\xe9</resource>", 1, 1, `the document declares the encoding "windows-1252"` + notUTF8},
+	{"UTF-16 in name only", `<?xml version="1.0" encoding="UTF-16"?><resource/>`, 1, 1,
+		`the document declares the encoding "UTF-16"` + notUTF8},
+	{"Latin-1", `<?xml version="1.0" encoding="ISO-8859-1"?><resource/>`, 1, 1,
+		`the document declares the encoding "ISO-8859-1"` + notUTF8},
+	{"Latin-1 with letters", "<?xml version=\"1.0\" encoding=\"windows-1252\"?><resource>\n\xe9</resource>", 1, 1,
+		`the document declares the encoding "windows-1252"` + notUTF8},
 	{"zeros", "\x00\x00<r/>", 1, 1, "XML cannot contain the character U+0000"},
-	{"declaration without version", `<?xml encoding="UTF-8"?><resource/>`, 1, 1, "the XML declaration gives no version 1.x"},
-	{"declaration with rubbish", `<?xml version="1.0" foo="bar"?><resource/>`, 1, 1, "the XML declaration is not written correctly"},
-	{"declaration late", "\n<?xml version=\"1.0\"?><resource/>", 2, 1, "an XML declaration is allowed at the very start only"},
+	{"declaration without version", `<?xml encoding="UTF-8"?><resource/>`, 1, 1,
+		"the XML declaration gives no version 1.x"},
+	{"declaration with rubbish", `<?xml version="1.0" foo="bar"?><resource/>`, 1, 1,
+		"the XML declaration is not written correctly"},
+	{"declaration late", "\n<?xml version=\"1.0\"?><resource/>", 2, 1,
+		"an XML declaration is allowed at the very start only"},
 	{"two roots", "<resource/>\n<resource/>", 2, 1, "a second root element <resource>"},
 	{"trailing text", "<resource/>\nend", 2, 1, "text outside the root element"},
 	{"trailing CDATA", "<resource/><![CDATA[x]]>", 1, 12, "text outside the root element"},
@@ -61,7 +73,8 @@ var malformed = []struct {
 	{"closed wrongly", "<resource><version></resource>", 1, 20, "</resource> instead of </version>"},
 	{"closed twice", "<resource/></resource>", 1, 12, "</resource> closes nothing"},
 	{"doubled attribute", `<resource a="1" a="2"/>`, 1, 17, "the attribute a occurs twice"},
-	{"doubled in namespace", `<resource xmlns:a="urn:x" xmlns:b="urn:x" a:c="1" b:c="2"/>`, 1, 51, "the attribute c occurs twice"},
+	{"doubled in namespace", `<resource xmlns:a="urn:x" xmlns:b="urn:x" a:c="1" b:c="2"/>`, 1, 51,
+		"the attribute c occurs twice"},
 	{"prefix not declared", `<resource x:a="1"/>`, 1, 11, "the prefix x is not declared"},
 	{"element prefix not declared", `<x:resource/>`, 1, 2, "the prefix x is not declared"},
 	{"two colons", `<resource xmlns:a="urn:x" a:b:c="1"/>`, 1, 27, "a:b:c is not a name"},
@@ -76,7 +89,8 @@ var malformed = []struct {
 	{"comment not closed", `<resource><!-- x</resource>`, 1, 11, "the comment does not end"},
 	{"dashes in comment", `<resource><!-- a -- b --></resource>`, 1, 18, `"--" is not allowed in a comment`},
 	{"instruction without a name", `<resource><? x?></resource>`, 1, 13, "a processing instruction needs a name"},
-	{"instruction with a colon", `<resource><?x:y z?></resource>`, 1, 13, "the name of a processing instruction has no colon"},
+	{"instruction with a colon", `<resource><?x:y z?></resource>`, 1, 13,
+		"the name of a processing instruction has no colon"},
 	{"end tag not closed", `<resource></resource `, 1, 11, "the end tag is not written correctly"},
 	{"value not closed", `<resource a="1`, 1, 11, "the value of the attribute a does not end"},
 	{"declaration not closed", `<?xml version="1.0"`, 1, 1, "the XML declaration does not end"},
@@ -84,11 +98,15 @@ var malformed = []struct {
 	{"name with a wrong character", "<resource><a×/></resource>", 1, 13, "the tag <a> is not written correctly"},
 	{"instruction not closed", `<resource><?x </resource>`, 1, 11, "the processing instruction does not end"},
 	{"tag not closed", `<resource a="1"`, 1, 1, "the tag <resource> does not end"},
-	{"columns count characters", "<resource>\n<!-- é --> &\n</resource>", 2, 12, `"&" must start a reference such as &amp;`},
-	{"other root", `<html xmlns="http://www.w3.org/1999/xhtml"/>`, 1, 1, `the root element is not <resource xmlns="http://datacite.org/schema/kernel-4">`},
-	{"other namespace", `<resource xmlns="urn:x"/>`, 1, 1, `the root element is not <resource xmlns="http://datacite.org/schema/kernel-4">`},
+	{"columns count characters", "<resource>\n<!-- é --> &\n</resource>", 2, 12,
+		`"&" must start a reference such as &amp;`},
+	{"other root", `<html xmlns="http://www.w3.org/1999/xhtml"/>`, 1, 1,
+		`the root element is not <resource xmlns="http://datacite.org/schema/kernel-4">`},
+	{"other namespace", `<resource xmlns="urn:x"/>`, 1, 1,
+		`the root element is not <resource xmlns="http://datacite.org/schema/kernel-4">`},
 	{"too deep", strings.Repeat("<resource>", 65), 1, 641, "elements nest deeper than 64"},
-	{"too many attributes", "<resource" + manyAttributes(129) + "/>", 1, 1053, "the element <resource> has more than 128 attributes"},
+	{"too many attributes", "<resource" + manyAttributes(129) + "/>", 1, 1053,
+		"the element <resource> has more than 128 attributes"},
 	{"too many namespaces", "<resource" + manyNamespaces(65) + "/>", 1, 897, "more than 64 namespaces are declared"},
 }
 
@@ -127,7 +145,8 @@ func TestParseXML_refuses(t *testing.T) {
 	for _, tt := range malformed {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := metadata.ParseXML(strings.NewReader(tt.xml))
-			assert.Equal(t, []datacite.Finding{{Code: "syntax", Line: tt.line, Column: tt.column, Reason: tt.reason}}, datacite.Findings(err))
+			assert.Equal(t, []datacite.Finding{{Code: "syntax", Line: tt.line, Column: tt.column, Reason: tt.reason}},
+				datacite.Findings(err))
 			assert.ErrorIs(t, metadata.ValidateXML(strings.NewReader(tt.xml)), datacite.ErrInvalid)
 			findings, notRead := metadata.FindingsXML(strings.NewReader(tt.xml))
 			require.NoError(t, notRead)
@@ -139,7 +158,8 @@ func TestParseXML_refuses(t *testing.T) {
 
 func TestParseXML_refusesWhatIsTooLong(t *testing.T) {
 	long := func() io.Reader {
-		return io.MultiReader(strings.NewReader("<resource>\n"), strings.NewReader(strings.Repeat(" ", 10<<20)), iotest.ErrReader(errors.New("read on")))
+		return io.MultiReader(strings.NewReader("<resource>\n"), strings.NewReader(strings.Repeat(" ", 10<<20)),
+			iotest.ErrReader(errors.New("read on")))
 	}
 	_, err := metadata.ParseXML(long())
 	assert.EqualError(t, err, "datacite: line 2, column 10485750: the document is longer than 10485760 bytes")
@@ -166,18 +186,27 @@ func resource(inside string) string {
 
 func TestParseXML_takesEveryNamespace(t *testing.T) {
 	tests := []struct{ name, document, space string }{
-		{"kernel 4", `<resource xmlns="http://datacite.org/schema/kernel-4"><version>1</version></resource>`, "http://datacite.org/schema/kernel-4"},
-		{"with a prefix", `<d:resource xmlns:d="http://datacite.org/schema/kernel-4"><d:version>1</d:version></d:resource>`, "http://datacite.org/schema/kernel-4"},
-		{"prefix declared again inside", `<a:resource xmlns:a="http://datacite.org/schema/kernel-4"><b:version xmlns:b="http://datacite.org/schema/kernel-4">1</b:version></a:resource>`, "http://datacite.org/schema/kernel-4"},
-		{"kernel 3", `<resource xmlns="http://datacite.org/schema/kernel-3"><version>1</version></resource>`, "http://datacite.org/schema/kernel-3"},
-		{"kernel 2.2", `<resource xmlns="http://datacite.org/schema/kernel-2.2"><version>1</version></resource>`, "http://datacite.org/schema/kernel-2.2"},
+		{"kernel 4", `<resource xmlns="http://datacite.org/schema/kernel-4"><version>1</version></resource>`,
+			"http://datacite.org/schema/kernel-4"},
+		{"with a prefix", `<d:resource xmlns:d="http://datacite.org/schema/kernel-4"><d:version>1</d:version></d:resource>`,
+			"http://datacite.org/schema/kernel-4"},
+		{"prefix declared again inside",
+			`<a:resource xmlns:a="http://datacite.org/schema/kernel-4"><b:version ` +
+				`xmlns:b="http://datacite.org/schema/kernel-4">1</b:version></a:resource>`, "http://datacite.org/schema/kernel-4"},
+		{"kernel 3", `<resource xmlns="http://datacite.org/schema/kernel-3"><version>1</version></resource>`,
+			"http://datacite.org/schema/kernel-3"},
+		{"kernel 2.2", `<resource xmlns="http://datacite.org/schema/kernel-2.2"><version>1</version></resource>`,
+			"http://datacite.org/schema/kernel-2.2"},
 		{"none", `<resource><version>1</version></resource>`, ""},
-		{"byte order mark", "\ufeff" + `<?xml version="1.0" encoding="utf-8" standalone="yes"?><resource><version>1</version></resource>`, ""},
+		{"byte order mark", "\ufeff" + `<?xml version="1.0" encoding="utf-8" ` +
+			`standalone="yes"?><resource><version>1</version></resource>`, ""},
 		{"encoding without its hyphen", `<?xml version="1.0" encoding="utf8"?><resource><version>1</version></resource>`, ""},
 		{"version 1.1 and single quotes", `<?xml version='1.1'?><resource><version>1</version></resource>`, ""},
-		{"comments and instructions around", `<!-- a --><?b c?><resource><version>1</version></resource><!-- d -->` + "\n<?e?>", ""},
+		{"comments and instructions around",
+			`<!-- a --><?b c?><resource><version>1</version></resource><!-- d -->` + "\n<?e?>", ""},
 		{"names of all scripts", "<resource><größe/><名前 ključ·1='x'/><version>1</version></resource>", ""},
-		{"other elements between", `<resource xmlns:x="urn:x"><x:version>2</x:version><version>1</version><new><version>3</version></new></resource>`, ""},
+		{"other elements between", `<resource xmlns:x="urn:x"><x:version>2</x:version><version>1</version><new><version>` +
+			`3</version></new></resource>`, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -211,7 +240,8 @@ func TestParseXML_readsText(t *testing.T) {
 // things, and stay so.
 func TestParseXML_keepsDescriptions(t *testing.T) {
 	const text = "\n  one<br/>two &lt;br/&gt; <![CDATA[<br/>]]>&#10;three<br></br>four\n"
-	rec := parse(t, resource(`<descriptions><description descriptionType="Abstract" xml:lang="en">`+text+`</description></descriptions>`))
+	rec := parse(t, resource(`<descriptions><description descriptionType="Abstract" xml:lang="en">`+text+
+		`</description></descriptions>`))
 	want := metadata.List[metadata.Description]{{
 		Description:     "\n  one\ntwo <br/> <br/>\nthree\nfour\n",
 		DescriptionType: metadata.DescriptionAbstract,
@@ -242,10 +272,12 @@ func TestParseXML_keepsAttributesTheSchemaLetsPass(t *testing.T) {
 		`<nameIdentifier nameIdentifierScheme="ORCID" affiliationIdentifier="x" xml:lang="en">1</nameIdentifier>` +
 		`<affiliation xmlns:o="urn:o" o:p="gone" schemeURL="https://ror.org&#10;">B</affiliation></creator></creators>`)
 	rec := parse(t, document)
-	assert.Equal(t, []metadata.Attribute{{"affiliationIdentifier", "x"}, {"xml:lang", "en"}}, rec.Creators[0].NameIdentifiers[0].Extra)
+	assert.Equal(t, []metadata.Attribute{{"affiliationIdentifier", "x"}, {"xml:lang", "en"}},
+		rec.Creators[0].NameIdentifiers[0].Extra)
 	assert.Equal(t, []metadata.Attribute{{"schemeURL", "https://ror.org\n"}}, rec.Creators[0].Affiliation[0].Extra)
 	written := must(rec.XML())(t)
-	assert.Contains(t, string(written), `<nameIdentifier nameIdentifierScheme="ORCID" affiliationIdentifier="x" xml:lang="en">1</nameIdentifier>`)
+	assert.Contains(t, string(written),
+		`<nameIdentifier nameIdentifierScheme="ORCID" affiliationIdentifier="x" xml:lang="en">1</nameIdentifier>`)
 	assert.Contains(t, string(written), `<affiliation schemeURL="https://ror.org&#10;">B</affiliation>`)
 }
 
@@ -275,7 +307,8 @@ func TestParseXML_readsOlderKernels(t *testing.T) {
 		Point: metadata.Point{Longitude: "-67.302", Latitude: "31.233"},
 		Box:   metadata.Box{South: "41.090", West: "-71.032", North: "41.893", East: "-68.211"},
 	}, {}, {}}, rec.GeoLocations, "the text of an element is that of no other one")
-	assert.Equal(t, metadata.List[metadata.Rights]{{Rights: "Some", RightsURI: "https://example.org/licence"}}, rec.RightsList)
+	assert.Equal(t, metadata.List[metadata.Rights]{{Rights: "Some", RightsURI: "https://example.org/licence"}},
+		rec.RightsList)
 }
 
 // Every element, attribute and text of a valid document is in what is written of it, and every
@@ -338,7 +371,8 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 			{Description: "caf\xe9", Lang: "\uffff"}, {Description: "a\nb\nc", Breaks: []int{-1, 1, 1, 2, 3, 1, 5}},
 		},
 		Creators: []metadata.Creator{{Name: "C", Affiliation: []metadata.Affiliation{{
-			Name: "D", Extra: []metadata.Attribute{{"a b", "1"}, {"c", "1"}, {"c", "2"}, {"schemeURI", "3"}, {"xmlns", "4"}, {"d", "\x01"}},
+			Name: "D", Extra: []metadata.Attribute{{"a b", "1"}, {"c", "1"}, {"c", "2"}, {"schemeURI", "3"}, {"xmlns", "4"},
+				{"d", "\x01"}},
 		}}}},
 	}
 	_, err := rec.XML()
@@ -352,7 +386,8 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 		"encoding at creators[0].affiliation[0].Extra[5].Value", "encoding at descriptions[0].description",
 		"encoding at descriptions[0].lang", "encoding at titles[1].title",
 	}, errorsOf(invalid.Findings))
-	assert.Contains(t, string(must((&metadata.Record{Descriptions: []metadata.Description{{Description: "\nb", Breaks: []int{0}}}}).XML())(t)), "<br/>b")
+	assert.Contains(t, string(must((&metadata.Record{
+		Descriptions: []metadata.Description{{Description: "\nb", Breaks: []int{0}}}}).XML())(t)), "<br/>b")
 	for _, text := range []string{"caf\xe9", "\xe9", "\x80", "\uffff", "\x00"} { // alone
 		_, err = (&metadata.Record{Version: text}).XML()
 		require.ErrorIs(t, err, datacite.ErrInvalid, "%q", text)
@@ -363,7 +398,8 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 
 func TestRecord_Alternates(t *testing.T) {
 	rec := &metadata.Record{DOI: "10.5072/X", Identifiers: []metadata.Identifier{
-		{Identifier: "https://doi.org/10.5072/x", IdentifierType: "DOI"}, {IdentifierType: "DOI"}, {Identifier: "12345", IdentifierType: "local"},
+		{Identifier: "https://doi.org/10.5072/x", IdentifierType: "DOI"}, {IdentifierType: "DOI"},
+		{Identifier: "12345", IdentifierType: "local"},
 	}}
 	fromResponse := []metadata.AlternateIdentifier{{AlternateIdentifier: "12345", AlternateIdentifierType: "local"}}
 	assert.Equal(t, fromResponse, rec.Alternates())

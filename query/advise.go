@@ -12,9 +12,11 @@ import (
 // Advice is a remark on a part of a query that the service accepts, but that may find other
 // records than intended.
 type Advice struct {
-	Part       string // the part of the query as text
-	Reason     string
-	Suggestion string // a part that says how the service reads this one or, if that finds nothing, what was probably meant; "" if there is none
+	Part   string // the part of the query as text
+	Reason string
+	// a part that says how the service reads this one or, if that finds nothing, what was probably meant;
+	// "" if there is none
+	Suggestion string
 }
 
 // String returns the remark in one line.
@@ -43,7 +45,8 @@ func Advise(expr Expr) []Advice {
 	}
 	var out []Advice
 	if len(text) > longText {
-		out = append(out, Advice{Part: excerpt(text), Reason: "the query may be too long for an address; send it in the body of the request"})
+		out = append(out, Advice{Part: excerpt(text),
+			Reason: "the query may be too long for an address; send it in the body of the request"})
 	}
 	tree.walk("", func(n *node, field string) {
 		rules := leafRules
@@ -78,7 +81,8 @@ func unclearOperators(n node) (reason, suggestion string) {
 	switch {
 	case joins[joinAnd] && joins[joinOr] && !joins[noJoin]:
 		reason = "AND does not come before OR: each decides about the clauses beside it"
-	case slices.ContainsFunc(n.Clauses[1:], left) && !slices.Equal(occurs(n.Clauses, OperatorOr), occurs(n.Clauses, OperatorAnd)):
+	case slices.ContainsFunc(n.Clauses[1:],
+		left) && !slices.Equal(occurs(n.Clauses, OperatorOr), occurs(n.Clauses, OperatorAnd)):
 		reason = "clauses without an operator between them are optional as specified but required on the deployed service"
 	default:
 		return "", ""
@@ -95,7 +99,8 @@ func onlyExclusions(n node) (string, string) {
 	if slices.ContainsFunc(n.Clauses, isPositive) {
 		return "", ""
 	}
-	return "plain Lucene finds nothing where all clauses exclude; the service finds everything else", fromNode(asOperand(&n)).String()
+	return "plain Lucene finds nothing where all clauses exclude; the service finds everything else",
+		fromNode(asOperand(&n)).String()
 }
 
 var leafRules = []rule{unknownName, valueOfObject, looseOperator, lowerCaseTerm}
@@ -111,7 +116,8 @@ func unknownName(n node) (string, string) {
 	}
 	better := betterName(field)
 	if better == "" {
-		return "the service knows no field of that name and finds nothing in it; if the colon is part of a text, quote the text", ""
+		return "the service knows no field of that name and finds nothing in it; if the colon is part of a text, quote the " +
+			"text", ""
 	}
 	return "the service knows no field of that name and finds nothing in it", inField(n, better)
 }

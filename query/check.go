@@ -74,13 +74,15 @@ type checker struct {
 func (c *checker) check(n *node) error {
 	c.node(n, "", 0)
 	if c.leaves > maxClauses {
-		c.fault(fmt.Sprintf("a query of %d clauses", c.leaves), datacite.CodeLimit, "the service accepts %d in all", maxClauses)
+		c.fault(fmt.Sprintf("a query of %d clauses", c.leaves), datacite.CodeLimit, "the service accepts %d in all",
+			maxClauses)
 	}
 	return datacite.Invalid(c.faults...)
 }
 
 func (c *checker) fault(part string, code datacite.Code, format string, args ...any) {
-	c.faults = append(c.faults, datacite.Finding{Path: "query", Code: code, Reason: part + ": " + fmt.Sprintf(format, args...)})
+	c.faults = append(c.faults, datacite.Finding{Path: "query", Code: code,
+		Reason: part + ": " + fmt.Sprintf(format, args...)})
 }
 
 // node checks n, which is searched in field unless it has one itself.
@@ -96,10 +98,12 @@ func (c *checker) node(n *node, field Field, depth int) {
 	}
 	switch {
 	case depth == maxDepth:
-		c.fault("the query", datacite.CodeLimit, "it has more than %d nested brackets, which the service may refuse", maxDepth)
+		c.fault("the query", datacite.CodeLimit, "it has more than %d nested brackets, which the service may refuse",
+			maxDepth)
 		return
 	case len(n.Clauses) > maxClauses:
-		c.fault(fmt.Sprintf("a list of %d clauses", len(n.Clauses)), datacite.CodeLimit, "the service accepts %d in a list", maxClauses)
+		c.fault(fmt.Sprintf("a list of %d clauses", len(n.Clauses)), datacite.CodeLimit, "the service accepts %d in a list",
+			maxClauses)
 	}
 	c.neighbours(n, field)
 	for _, cl := range n.Clauses {
@@ -115,7 +119,8 @@ func (c *checker) neighbours(n *node, field Field) {
 	}
 	for i := 1; i < len(n.Clauses); i++ {
 		if merges(n.Clauses[i-1:]) {
-			c.fault(partText(n, field), datacite.CodeQuery, "the service reads words side by side as one value of %s; put AND or OR between them", k)
+			c.fault(partText(n, field), datacite.CodeQuery,
+				"the service reads words side by side as one value of %s; put AND or OR between them", k)
 			return
 		}
 	}
@@ -189,7 +194,9 @@ func (c *checker) field(n *node) {
 	if f == "*" || looksLikeField(string(f)) && !isScheme(string(f)) {
 		return
 	}
-	c.fault(partText(n, f), datacite.CodeQuery, "the text before the colon is read as the name of a field, but is not one; quote the whole text if the colon is part of it")
+	c.fault(partText(n, f), datacite.CodeQuery,
+		"the text before the colon is read as the name of a field, but is not one; quote the whole text if the colon is "+
+			"part of it")
 }
 
 func isScheme(s string) bool {

@@ -76,9 +76,13 @@ func TestCheckRefuses(t *testing.T) {
 
 func TestCheckAccepts(t *testing.T) {
 	for _, text := range []string{
-		"publicationYear:2010", "publicationYear:1000", "publicationYear:9999", "publicationYear:(2010 OR 2011)", "publicationYear:(>=2010 AND <2015)", "publicationYear:[* TO 2010}", "publicationYear:*", "publicationYear:[now/y TO now]",
-		"created:[2015 TO 2016]", "created:2015-06", `created:"2015-06-30T12:00:00.5Z"`, "created:[now-1d/d TO now]", `created:"2014-11-18||/M"`,
-		"viewCount:10", "viewCount:>10", "viewCount:[10 TO *]", "types.resourceTypeGeneral:(Image AND Text b:c)", "types.resourceTypeGeneral:(Image (Text))",
+		"publicationYear:2010", "publicationYear:1000", "publicationYear:9999", "publicationYear:(2010 OR 2011)",
+		"publicationYear:(>=2010 AND <2015)", "publicationYear:[* TO " +
+			"2010}", "publicationYear:*", "publicationYear:[now/y TO now]",
+		"created:[2015 TO 2016]", "created:2015-06", `created:"2015-06-30T12:00:00.5Z"`, "created:[now-1d/d TO " +
+			"now]", `created:"2014-11-18||/M"`,
+		"viewCount:10", "viewCount:>10", "viewCount:[10 TO *]", "types.resourceTypeGeneral:(Image AND Text " +
+			"b:c)", "types.resourceTypeGeneral:(Image (Text))",
 		"a b", "+a -b c", "unknown:x", "*a", "*:2015", `titles.\*:x`, `"a b"`, `"--"`, "_exists_:titles", `titles.title:"a-"`, "a~2", "a~0", "a~1",
 	} {
 		assert.NoError(t, Check(mustParse(t, text)), text)
@@ -91,7 +95,8 @@ func TestCheckReportsAll(t *testing.T) {
 	err := Check(And(FieldPublicationYear.Like("20*"), FieldViewCount.Is("many"), Or()))
 	require.Error(t, err)
 	assert.Len(t, datacite.Findings(err), 3)
-	assert.ErrorContains(t, err, "query: publicationYear:20*: a year takes no wildcard; use a range such as [2010 TO 2015]")
+	assert.ErrorContains(t, err, "query: publicationYear:20*: a year takes no wildcard; use a range such as [2010 TO "+
+		"2015]")
 }
 
 func TestCheckLimits(t *testing.T) {
@@ -104,7 +109,8 @@ func TestCheckLimits(t *testing.T) {
 	}
 	assert.NoError(t, Check(FieldPublicationYear.In(years(1024)...)))
 	assert.ErrorContains(t, Check(FieldPublicationYear.In(years(1025)...)), "1024 in a list")
-	assert.ErrorContains(t, Check(And(FieldPublicationYear.In(years(600)...), FieldPublicationYear.In(years(600)...))), "a query of 1200 clauses")
+	assert.ErrorContains(t, Check(And(FieldPublicationYear.In(years(600)...), FieldPublicationYear.In(years(600)...))),
+		"a query of 1200 clauses")
 
 	deep := Term("a")
 	for range 250 {
@@ -131,7 +137,8 @@ func TestCheckRaw(t *testing.T) {
 		assert.ErrorContains(t, err, reason, text)
 	}
 	for _, text := range []string{
-		"a", "a b", "doi:10.5438/0012", "doi:10.5438/*", "url:*example.org/data*", "publicationYear:2010", "relatedItems.publication\\Year:2010",
+		"a", "a b", "doi:10.5438/0012", "doi:10.5438/*", "url:*example.org/data*", "publicationYear:2010",
+		"relatedItems.publication\\Year:2010",
 		"viewCount:[9 TO 10]", "schemaVersion:4", "publisher.name:Zenodo", `publisher:"public\ationYear"`, "version:1",
 	} {
 		assert.NoError(t, Check(Raw(text)), text)
@@ -153,18 +160,21 @@ func TestAdvise(t *testing.T) {
 	x.FundingReferences = []metadata.FundingReference{{FunderName: "x"}}
 	x.Descriptions = []metadata.Description{{Description: "x", DescriptionType: metadata.DescriptionAbstract}}
 	x.Types.ResourceTypeGeneral = "Dataset"
-	x.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "10.5072/b", RelatedIdentifierType: "DOI", RelationType: "IsPartOf"}}
+	x.RelatedIdentifiers = []metadata.RelatedIdentifier{
+		{RelatedIdentifier: "10.5072/b", RelatedIdentifierType: "DOI", RelationType: "IsPartOf"}}
 	var servers []*datacitetest.Server // by operator
 	for _, b := range []datacitetest.Behaviour{datacitetest.Deployed, datacitetest.Documented} {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true})
 		t.Cleanup(srv.Close)
-		for _, r := range []*dois.Record{title("a"), title("b"), title("c"), title("a b"), title("b c"), title("a and b"), title("a b c"), x} {
+		for _, r := range []*dois.Record{title("a"), title("b"), title("c"), title("a b"), title("b c"), title("a and b"),
+			title("a b c"), x} {
 			require.NoError(t, srv.PutRecord(r))
 		}
 		servers = append(servers, srv)
 	}
 	found := func(srv *datacitetest.Server, text string) (names []string) {
-		list, err := srv.DOIs().Do(t.Context(), &datacite.Request{Method: "GET", Path: "/dois", Query: url.Values{"query": {text}}})
+		list, err := srv.DOIs().Do(t.Context(),
+			&datacite.Request{Method: "GET", Path: "/dois", Query: url.Values{"query": {text}}})
 		require.NoError(t, err, text)
 		var page struct{ Data []struct{ ID string } }
 		require.NoError(t, json.Unmarshal(list.Body, &page))
@@ -179,7 +189,8 @@ func TestAdvise(t *testing.T) {
 		{"+a b", "required on the deployed service", "a AND b, or a AND (b OR *:*)"},
 		{"a OR b AND c", "AND does not come before OR", "(a OR *:*) AND b AND c"},
 		{"a AND b OR NOT c", "AND does not come before OR", "a AND (b OR *:*) AND NOT c, or a AND b AND NOT c"},
-		{"titles.title:(a AND b OR c)", "AND does not come before OR", "titles.title:(a AND (b OR c OR *:*)), or titles.title:(a AND b AND (c OR *:*))"},
+		{"titles.title:(a AND b OR c)", "AND does not come before OR",
+			"titles.title:(a AND (b OR c OR *:*)), or titles.title:(a AND b AND (c OR *:*))"},
 		{"-a", "plain Lucene finds nothing", "*:* AND NOT a"},
 		{"title:x", "no field of that name", "titles.title:x"},
 		{`title:a\/b`, "no field of that name", `titles.title:a\u002fb`},
@@ -226,7 +237,8 @@ func TestAdvise(t *testing.T) {
 
 // Each field of the service is known, and so are the names that people try for them.
 func TestAdviseKnowsTheFields(t *testing.T) {
-	for name := range strings.FieldsSeq(`url titles.title descriptions.description subjects.subject publisher publisher.name fundingReferences.funderName creators.name creators.givenName
+	for name := range strings.FieldsSeq(
+		`url titles.title descriptions.description subjects.subject publisher publisher.name fundingReferences.funderName creators.name creators.givenName
 		creators.familyName creators.affiliation.name contributors.name contributors.givenName contributors.familyName contributors.affiliation.name
 		creators_and_contributors.name creators_and_contributors.givenName creators_and_contributors.familyName creator_names dates.date
 		relatedItems.titles.title relatedItems.creators.name relatedItems.publisher landingPage.url client.name provider.name reason prefix suffix language
@@ -246,12 +258,14 @@ func TestAdviseKnowsTheFields(t *testing.T) {
 		viewCount downloadCount citationCount reference_count part_count version_count part_of_count version_of_count`) {
 		assert.Empty(t, Advise(mustParse(t, name+":2010")), name)
 	}
-	for name := range strings.FieldsSeq(`titles creators creators.affiliation creators.nameIdentifiers contributors contributors.nameIdentifiers contributors.affiliation descriptions subjects
+	for name := range strings.FieldsSeq(
+		`titles creators creators.affiliation creators.nameIdentifiers contributors contributors.nameIdentifiers contributors.affiliation descriptions subjects
 		types relatedIdentifiers relatedItems identifiers dates rightsList fundingReferences geoLocations container landingPage client provider
 		creators_and_contributors`) {
 		assert.Contains(t, Advise(mustParse(t, name+":2010"))[0].Reason, "no value of its own", name)
 	}
-	for name := range strings.FieldsSeq(`title name author authors creator creatorname contributor orcid nameidentifier affiliation ror year publicationyear description abstract subject
+	for name := range strings.FieldsSeq(
+		`title name author authors creator creatorname contributor orcid nameidentifier affiliation ror year publicationyear description abstract subject
 		keyword keywords type resourcetypegeneral resourcetype relatedidentifier relationtype alternateidentifiers alternateidentifiers.alternateidentifier
 		alternateidentifiers.alternateidentifiertype identifier funder license rights state client clientid providerid views viewcount viewsovertime downloads
 		downloadcount citationcount citations citationsovertime references referencecount parts partcount versions versioncount schemaversion published`) {
@@ -267,7 +281,8 @@ func TestAdviseIsQuiet(t *testing.T) {
 	assert.Empty(t, Advise(nil))
 	assert.Empty(t, Advise(Raw("doi:10.5438/0012"))) // the service adds the backslash
 	assert.Empty(t, Advise(tenClauses()))
-	for _, text := range []string{"a", "a AND b", "a AND NOT b", "titles.title:*", "client.name:x", "dates.date:x", `titles.\*:x`, "_exists_:titles", "*:*", "*mate", `"a b"`} {
+	for _, text := range []string{"a", "a AND b", "a AND NOT b", "titles.title:*", "client.name:x", "dates.date:x",
+		`titles.\*:x`, "_exists_:titles", "*:*", "*mate", `"a b"`} {
 		assert.Empty(t, Advise(mustParse(t, text)), text)
 	}
 	for _, text := range []string{"a b", "a OR b AND c", "-a", "title:x", "creators:x"} {

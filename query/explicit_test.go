@@ -26,7 +26,9 @@ func (r record) words() []string {
 	if len(r.Titles) == 0 {
 		return nil
 	}
-	return strings.FieldsFunc(strings.ToLower(r.Titles[0].Title), func(r rune) bool { return strings.ContainsRune(" ,:", r) })
+	return strings.FieldsFunc(strings.ToLower(r.Titles[0].Title), func(r rune) bool {
+		return strings.ContainsRune(" ,:", r)
+	})
 }
 
 func (r record) hasPhrase(text string) bool {
@@ -117,12 +119,16 @@ func meantExpr(r *rand.Rand, depth int, leaf func(*rand.Rand) meant) meant {
 		return meant{query.Boost(query.Or(exprs...), oneOf[float32](r, 0.5, 1, 3)), some}
 	case 7:
 		m := meantExpr(r, depth-1, meantInLanguage)
-		return meant{query.And(append(exprs, query.FieldLanguage.Match(m.expr))...), func(x record) bool { return all(x) && m.matches(x) }}
+		return meant{query.And(append(exprs, query.FieldLanguage.Match(m.expr))...), func(x record) bool {
+			return all(x) && m.matches(x)
+		}}
 	}
 	for i, e := range exprs {
 		exprs[i] = query.Must(query.And(e))
 	}
-	add(query.MustNot(query.FieldTitle.Is("glaciers")), func(r record) bool { return !slices.Contains(r.words(), "glaciers") })
+	add(query.MustNot(query.FieldTitle.Is("glaciers")), func(r record) bool {
+		return !slices.Contains(r.words(), "glaciers")
+	})
 	return meant{query.Bool(exprs...), all}
 }
 
@@ -136,7 +142,8 @@ var servers = map[string][]string{
 }
 
 func startServer(t *testing.T, name string) *oracle {
-	return startOracle(t, append([]string{"exec", "--docs", "testdata/records.jsonl", "--mapping", "datacite"}, servers[name]...)...)
+	return startOracle(t, append([]string{"exec", "--docs", "testdata/records.jsonl", "--mapping", "datacite"},
+		servers[name]...)...)
 }
 
 // found runs queries; the answers are the records found, or begin with ERR.
@@ -191,7 +198,8 @@ func TestExplicitMeansTheSameEverywhere(t *testing.T) {
 		texts[i] = plainSentence(r, 2)
 	}
 	for _, op := range defaultOperators {
-		want := startServer(t, map[query.Operator]string{query.OperatorOr: "specified", query.OperatorAnd: "specified AND"}[op]).found(texts)
+		want := startServer(t, map[query.Operator]string{query.OperatorOr: "specified",
+			query.OperatorAnd: "specified AND"}[op]).found(texts)
 		explicit := make([]string, len(texts))
 		for i, text := range texts {
 			e, err := query.Parse(text)
@@ -255,7 +263,8 @@ func TestNobodyGetsAroundARestriction(t *testing.T) {
 func hostileText(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.IntN(6) {
-		b.WriteString(oneOf(r, "a", ")", "(", " OR ", "*:*", `"`, "/", `\/`, `\\/`, `\`, " ", "url:*a", "*", "?", `"x\"`, "^2", "~", "[a TO b]", `["`, `\" TO`, "language:de", "publicationYear"))
+		b.WriteString(oneOf(r, "a", ")", "(", " OR ", "*:*", `"`, "/", `\/`, `\\/`, `\`, " ", "url:*a", "*", "?", `"x\"`,
+			"^2", "~", "[a TO b]", `["`, `\" TO`, "language:de", "publicationYear"))
 	}
 	return b.String()
 }
@@ -263,8 +272,10 @@ func hostileText(r *rand.Rand) string {
 // typedText asks years, dates and counts for all sorts of things.
 func typedText(r *rand.Rand) string {
 	value := func() string {
-		return oneOf(r, "2010", "2010*", "20?0", "2010~", ">2010", "<=2012", "abc", `"2010"`, "[2010 TO 2012]", "{* TO 2011}", "[x TO *]", "2010-06-30",
+		return oneOf(r, "2010", "2010*", "20?0", "2010~", ">2010", "<=2012", "abc", `"2010"`, "[2010 TO 2012]", "{* TO 2011}",
+			"[x TO *]", "2010-06-30",
 			"2010-13-45", "[now-1d/d TO now]", `"2010||+1y/d"`, "5", "1e1", "-5", `\-5`, "0x10", "1.5", "*", "99999999999999999999", "(2010 2011)", "(2010 OR >=2011)", `""`, "/2/", "20101", "2010-06", "2010-6", "12:00")
 	}
-	return oneOf(r, "publicationYear:", "created:", "viewCount:", "publicationYear:(") + value() + oneOf(r, "", " OR "+value(), ") OR (a", ")")
+	return oneOf(r, "publicationYear:", "created:", "viewCount:", "publicationYear:(") + value() + oneOf(r, "",
+		" OR "+value(), ") OR (a", ")")
 }

@@ -14,7 +14,8 @@ const (
 )
 
 func (k nodeKind) String() string {
-	return [...]string{"invalid", "term", "phrase", "prefix", "wildcard", "fuzzy", "regexp", "range", "exists", "all", "group", "raw"}[k]
+	return [...]string{"invalid", "term", "phrase", "prefix", "wildcard", "fuzzy", "regexp", "range", "exists", "all",
+		"group", "raw"}[k]
 }
 
 // Nodes are the parts of an expression, each with the field that it is searched in.

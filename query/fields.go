@@ -100,7 +100,8 @@ var fieldsOf = map[fieldKind][]Field{
 		"part_of_count", "version_of_count",
 	},
 	objectField: {
-		"titles", "creators", "creators.affiliation", "creators.nameIdentifiers", "contributors", "contributors.nameIdentifiers", "contributors.affiliation",
+		"titles", "creators", "creators.affiliation", "creators.nameIdentifiers", "contributors",
+		"contributors.nameIdentifiers", "contributors.affiliation",
 		"descriptions", "subjects", "types", "relatedIdentifiers", "relatedItems", "identifiers", "dates", "rightsList",
 		"fundingReferences", "geoLocations", "container", "landingPage", "client", "provider", "creators_and_contributors",
 	},

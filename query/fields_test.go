@@ -22,24 +22,30 @@ var fieldKinds = map[string][]Field{
 		Field("contributors.affiliation.name"), FieldFunderName,
 	},
 	"keyword": {
-		FieldPrefix, Field("suffix"), "creators.nameType", FieldCreatorNameIdentifier, "creators.nameIdentifiers.nameIdentifierScheme",
+		FieldPrefix, Field("suffix"), "creators.nameType", FieldCreatorNameIdentifier,
+		"creators.nameIdentifiers.nameIdentifierScheme",
 		"creators.affiliation.schemeUri", FieldCreatorAffiliationIdentifier, "creators.affiliation.affiliationIdentifierScheme",
 		"publisher.schemeUri", Field("publisher.publisherIdentifier"), "publisher.publisherIdentifierScheme", "publisher.lang",
 		FieldResourceTypeGeneral, FieldRelationType, "relatedIdentifiers.relatedIdentifierType", FieldLanguage, FieldVersion, FieldSchemaVersion,
-		Field("contributors.contributorType"), FieldContributorNameIdentifier, Field("contributors.affiliation.affiliationIdentifier"), "identifiers.identifierType",
-		Field("fundingReferences.awardNumber"), Field("geoLocations.geoLocationPlace"), FieldState, FieldClientID, FieldProviderID, "organization_id", Field("affiliation_id"),
+		Field("contributors.contributorType"), FieldContributorNameIdentifier, Field(
+			"contributors.affiliation.affiliationIdentifier"), "identifiers.identifierType",
+		Field("fundingReferences.awardNumber"), Field(
+			"geoLocations.geoLocationPlace"), FieldState, FieldClientID, FieldProviderID, "organization_id", Field("affiliation_id"),
 		Field("funder_rors"),
 	},
 	"keyword, any case": {
-		FieldDOI, FieldResourceType, FieldRelatedIdentifier, FieldAlternateIdentifier, FieldFunderIdentifier, FieldRightsIdentifier,
+		FieldDOI, FieldResourceType, FieldRelatedIdentifier, FieldAlternateIdentifier, FieldFunderIdentifier,
+		FieldRightsIdentifier,
 	},
-	"year":  {FieldPublicationYear},
-	"date":  {FieldCreated, FieldUpdated, FieldRegistered},
-	"count": {FieldViewCount, FieldDownloadCount, FieldCitationCount, FieldReferenceCount, FieldPartCount, FieldVersionCount},
+	"year": {FieldPublicationYear},
+	"date": {FieldCreated, FieldUpdated, FieldRegistered},
+	"count": {FieldViewCount, FieldDownloadCount, FieldCitationCount, FieldReferenceCount, FieldPartCount,
+		FieldVersionCount},
 }
 
 var valuesOfKind = map[string]string{
-	"text": "Some Words", "keyword": "Some/Value", "keyword, any case": "Some/Value", "year": "2015", "date": "2015-06-30", "count": "17",
+	"text": "Some Words", "keyword": "Some/Value", "keyword, any case": "Some/Value", "year": "2015", "date": "2015-06-30",
+	"count": "17",
 }
 
 // A record with a value in every field is found by every field, on the service
@@ -74,7 +80,8 @@ func TestFieldsOfTheService(t *testing.T) {
 			}
 		}
 	}
-	answers := startOracle(t, "exec", "--docs", fullRecord(t), "--mapping", "datacite", "--server", "datacite").found(texts)
+	answers := startOracle(t, "exec", "--docs", fullRecord(t), "--mapping", "datacite", "--server",
+		"datacite").found(texts)
 	for i, ids := range answers {
 		assert.Equal(t, map[bool]string{true: "full"}[found[i]], ids, texts[i])
 	}
@@ -112,13 +119,15 @@ func TestFieldsRefuseWhatTheServiceRefuses(t *testing.T) {
 	var texts []string
 	for _, kind := range []string{"year", "date", "count"} {
 		for _, f := range fieldKinds[kind] {
-			for _, e := range []Expr{f.StartsWith("20"), f.Like("2?"), f.Fuzzy("2015", 1), f.Is("abc"), f.Is("2010-2015"), f.Between("x", ""), f.Match(Raw("2010 2011"))} {
+			for _, e := range []Expr{f.StartsWith("20"), f.Like("2?"), f.Fuzzy("2015", 1), f.Is("abc"), f.Is("2010-2015"),
+				f.Between("x", ""), f.Match(Raw("2010 2011"))} {
 				require.ErrorIs(t, Check(e), datacite.ErrInvalid, e)
 				texts = append(texts, e.String())
 			}
 		}
 	}
-	for i, answer := range startOracle(t, "exec", "--docs", fullRecord(t), "--mapping", "datacite", "--server", "datacite").found(texts) {
+	for i, answer := range startOracle(t, "exec", "--docs", fullRecord(t), "--mapping", "datacite", "--server",
+		"datacite").found(texts) {
 		assert.True(t, strings.HasPrefix(answer, "ERR"), "%s: %s", texts[i], answer)
 	}
 }

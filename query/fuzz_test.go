@@ -97,7 +97,8 @@ func servedAsItself(t *testing.T, e query.Expr) {
 // anyExpr calls random constructors with the values.
 func anyExpr(r *rand.Rand, depth int, values []string) query.Expr {
 	v := oneOf(r, values...)
-	f := oneOf(r, "", query.FieldTitle, query.FieldDOI, query.FieldPublicationYear, "*", "_exists_", query.Field(oneOf(r, values...)))
+	f := oneOf(r, "", query.FieldTitle, query.FieldDOI, query.FieldPublicationYear, "*", "_exists_",
+		query.Field(oneOf(r, values...)))
 	if depth == 0 {
 		switch r.IntN(13) {
 		case 0:
@@ -124,7 +125,8 @@ func anyExpr(r *rand.Rand, depth int, values []string) query.Expr {
 			return query.Term(v)
 		case 11:
 			return oneOf(r, query.All(), query.Expr(nil), f.IsDOI(v), f.IsORCID(v),
-				f.BetweenTimes(time.Unix(r.Int64N(1<<34), r.Int64N(2e9)), time.Unix(r.Int64N(1<<34), 0)), f.BetweenTimes(time.Unix(r.Int64N(1<<40), 0), time.Time{}))
+				f.BetweenTimes(time.Unix(r.Int64N(1<<34), r.Int64N(2e9)),
+					time.Unix(r.Int64N(1<<34), 0)), f.BetweenTimes(time.Unix(r.Int64N(1<<40), 0), time.Time{}))
 		}
 		return query.Phrase(v)
 	}

@@ -135,7 +135,8 @@ func readLines[T any](t *testing.T, file string) []T {
 func chosenTexts() []string {
 	texts := slices.Clone(curated)
 	add := func(s string) { texts = append(texts, s) }
-	tokens := []string{"+", "-", "!", "(", ")", ":", "^", "[", "]", "{", "}", `"`, "~", "*", "?", `\`, "/", "&&", "||", "&", "|", "<", "AND", "OR", "NOT", "TO", " "}
+	tokens := []string{"+", "-", "!", "(", ")", ":", "^", "[", "]", "{", "}", `"`, "~", "*", "?", `\`, "/", "&&", "||",
+		"&", "|", "<", "AND", "OR", "NOT", "TO", " "}
 	for _, a := range tokens {
 		for _, b := range tokens {
 			add("a" + a + b + "b")
@@ -160,8 +161,10 @@ func chosenTexts() []string {
 			add("f:[" + lo + " TO " + hi + "}")
 		}
 	}
-	leaves := []string{"a", "*", "a*", "*a", `"a b"`, "/a/", "[a TO b]", "(a)", "(a b)", "- ", `a\:b`, `\u0041`, "f:(a g:b)", "f:*", "*:*"}
-	suffixes := []string{"^2", "^0.50", "^.5", "^2.", "^-1", "^1e3", "^ 2", "^", "~", "~1", "~0.7", "~1.5", "~-1", "~AUTO", "~2f", "~0x1p1", "~NaN", "~1^2", "^2~1", "^2^3", "~1~1", " ~1"}
+	leaves := []string{"a", "*", "a*", "*a", `"a b"`, "/a/", "[a TO b]", "(a)", "(a b)", "- ", `a\:b`, `\u0041`,
+		"f:(a g:b)", "f:*", "*:*"}
+	suffixes := []string{"^2", "^0.50", "^.5", "^2.", "^-1", "^1e3", "^ 2", "^", "~", "~1", "~0.7", "~1.5", "~-1", "~AUTO",
+		"~2f", "~0x1p1", "~NaN", "~1^2", "^2~1", "^2^3", "~1~1", " ~1"}
 	for _, l := range leaves {
 		for _, s := range suffixes {
 			add(l + s)
@@ -172,14 +175,16 @@ func chosenTexts() []string {
 }
 
 var curated = []string{
-	"", " ", "\u3000", "a", "a b", "a  b\tc\nd", "a\u3000b", "a\u00a0b", "a-b", "a+b", "a!b", "a&&b", "a && b", "a & b", "a || b", "a | b", "AND", "a AND", "AND a", "a AND OR b", "a OR", "NOT", "NOT NOT a",
+	"", " ", "\u3000", "a", "a b", "a  b\tc\nd", "a\u3000b", "a\u00a0b", "a-b", "a+b", "a!b", "a&&b", "a && b", "a & b",
+	"a || b", "a | b", "AND", "a AND", "AND a", "a AND OR b", "a OR", "NOT", "NOT NOT a",
 	"--a", "+-a", "- a", "+ a", "! a", "a - b", "f:a", "f : a", "f:-5", "f:+5", "f:NOT 5", `f:\-5`, "f:", ":a", "f:g:a", `"f g":a`, `f\ g:a`, `f\:g:a`, "f:(a b)", "f:(a g:b)", "f:(g:(a b))", "f:(a)", "(f:a)", "()", "(", ")", "(a", "a)", "((a))", "(a)(b)",
 	"*", "**", "?", "a*", "a**", "a*b", "*:*", "*:a", `\*:a`, `\*:*`, "*:(*)", "*:(a b)", "titles.*:a", `titles.\*:a`, "f:*", "f:**", "_exists_:f", `_exists_:"a.b"`, "_exists_:f*", `\AND:a`, "AND:a", `\AND`, "AND*", "AND~1", `\AND~1`, `a\ b`, `a\`, `"a\"`, `\\`, `"a`, `a"b"c`, `""`, `f:""`,
 	`\u0041ND`, `\ufoo`, `\u00`, `*\u0041*`, `*\uzz*`, `\ud83d\ude00`, `"\u0022"`, `a\/b`, "a/b", "10.5438/fj3w-0shd", "10.5438/*", `*a\/b*`, "/a/", "//", `/a\/b/`, `/a\/`, `/a\\/`, `/a\\/ AND x/`, `/a\\()/ AND x\u002f`, "/a/i", "/a", "/[/]/", "/(/",
 	">5", "f:>5", "f:>=5", `f:\>5`, `f:">5"`, "f:>5*", "f:(>5 <10)", "f:(>5 AND <10)", "f:> 5", `f:>"5"`, "f:<=2015-01-01", "[a TO b]", "{a TO b}", "[a TO b}", "[a to b]", "[a b TO c]", "[a TO b", "[a]", "[TO TO TO]", "[ * TO * ]", `["a]" TO c]`, `[a\ b TO c]`, `[a\] TO c]`, `["a\\" TO "c"]`, `["a\u005c" TO "c"]`, "[a TO b]^2", "[a TO b]~1",
 	"a^2", "(a b)^2", "((a)^2)^3", "f:(a)^2", "f:(a^2)^3", "a^0", "a^1", "a^99999999999999999999999999999999999999999999999", "a^0.1", "a^16777217", `"a b"~2`, `"a b"~-1`, `"a b"~2.7`, `"a b"~x`, "a~", "a~0", "a~1", "a~2", "a~3", "a~0.0001", "a~2147483648", "a~2147483649", "a~+1", "a~-0", "a~Infinity", "a~1_0", "a~0x1", "a~0x1d", "a~0x1p1f", "a~0x.8p1", "a~0xp1", "a~1e", "a~1e+-1", "a~1e0d", "a~.5", "a~5.", "a~.", "a~f", "a~--1", "a~+-1", "a~1\u00a0", `"a"~1e10`, `"a"~-1e10`, `"a"~NaN`, `"a"~+2`, "a~\\1", "a~1\x01", "climate~0.5", "a b~1", "*~1", "a*~1",
 	"a OR b AND c", "a AND b OR c AND d", "a OR NOT b", "-a OR -b", "a OR (NOT b)", "a OR (*:* AND NOT b)", "NOT (NOT a)", "+a -b c", "(a OR b) AND c", "a AND (b OR (c AND d))",
-	"climate change", "publicationYear:2015", "publicationYear:[2010 TO 2015]", "titles.title:climate AND creators.familyName:garza", "creators.nameIdentifiers.nameIdentifier:*0000\\-0001*", "types.resourceTypeGeneral:(Dataset OR Text)", "relatedItems.publication\\Year:2020", "http://example.org", "10.1000/182:3", "doi:10.5067/a:b", "what? when!", "C++", "R&D", "rock 'n' roll", "50% off", "e-mail@example.org", "a=b", "{a}", "[1]", "(c) 2015", "<b>x</b>", "$x", "#1", "a,b;c", "naïve café", "气候 变化", "😀 *😀? \\😀",
+	"climate change", "publicationYear:2015", "publicationYear:[2010 TO " +
+		"2015]", "titles.title:climate AND creators.familyName:garza", "creators.nameIdentifiers.nameIdentifier:*0000\\-0001*", "types.resourceTypeGeneral:(Dataset OR Text)", "relatedItems.publication\\Year:2020", "http://example.org", "10.1000/182:3", "doi:10.5067/a:b", "what? when!", "C++", "R&D", "rock 'n' roll", "50% off", "e-mail@example.org", "a=b", "{a}", "[1]", "(c) 2015", "<b>x</b>", "$x", "#1", "a,b;c", "naïve café", "气候 变化", "😀 *😀? \\😀",
 }
 
 // refusedTilde recognises what Parse refuses on purpose: text after ~ other than a plain

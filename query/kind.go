@@ -84,7 +84,8 @@ func (k fieldKind) refuses(n *node) string {
 				return reason
 			}
 		}
-		if low, high := n.Range.Low, n.Range.High; consistsOf(low+high, "0123456789") && high != "" && low > high && k != countField {
+		if low, high := n.Range.Low, n.Range.High; consistsOf(low+high, "0123456789") && high != "" && low > high &&
+			k != countField {
 			return fmt.Sprintf("the years from %s to %s are in the wrong order", low, high)
 		}
 	}

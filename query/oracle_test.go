@@ -188,9 +188,10 @@ var leafKinds = []leafKind{
 	{"prefix", query.Field.StartsWith, func(v string) map[string]any {
 		return map[string]any{"kind": "prefix", "v": v}
 	}},
-	{"pattern", func(f query.Field, v string) query.Expr { return f.Like("*" + literalPattern(v) + "?") }, func(v string) map[string]any {
-		return map[string]any{"kind": "wildcard", "v": "*" + literalPattern(v) + "?"}
-	}},
+	{"pattern", func(f query.Field, v string) query.Expr { return f.Like("*" + literalPattern(v) + "?") },
+		func(v string) map[string]any {
+			return map[string]any{"kind": "wildcard", "v": "*" + literalPattern(v) + "?"}
+		}},
 	{"fuzzy", func(f query.Field, v string) query.Expr { return f.Fuzzy(v, 1) }, func(v string) map[string]any {
 		return map[string]any{"kind": "fuzzy", "v": v, "edits": 1}
 	}},
@@ -293,7 +294,8 @@ func TestOtherLeavesArrive(t *testing.T) {
 	add(query.Field("AND").Is("x"), map[string]any{"kind": "term", "f": "AND", "v": "x"})
 	add(query.Field("a:b c/d").Is("x"), map[string]any{"kind": "term", "f": "a:b c/d", "v": "x"})
 	add(query.Field("schema_version").Is("4"), map[string]any{"kind": "term", "f": "schema_version", "v": "4"})
-	add(mustParse(t, `titles.title:/a\/[bc]+/`), map[string]any{"kind": "regexp", "f": "titles.title", "v": `a\/[bc]+`, "in": "es_or,es_and,lucene_or"})
+	add(mustParse(t, `titles.title:/a\/[bc]+/`),
+		map[string]any{"kind": "regexp", "f": "titles.title", "v": `a\/[bc]+`, "in": "es_or,es_and,lucene_or"})
 	add(query.FieldTitle.Between("", ""), map[string]any{"kind": "range", "f": "titles.title"})
 	for i, answer := range o.ask(requests) {
 		require.True(t, strings.HasPrefix(answer, "SAME\t"), "%v: %s", requests[i], answer)

@@ -12,7 +12,8 @@ import (
 )
 
 func TestSort(t *testing.T) {
-	for _, s := range []Sort{"", ByName, ByCreated, ByUpdated, ByPublished, ByViewCount, ByDownloadCount, ByCitationCount, ByTitle, ByRelevance} {
+	for _, s := range []Sort{"", ByName, ByCreated, ByUpdated, ByPublished, ByViewCount, ByDownloadCount, ByCitationCount,
+		ByTitle, ByRelevance} {
 		assert.NoError(t, CheckList(nil, s, Page{}, Sample{}), s)
 		assert.NoError(t, CheckList(nil, s.Desc(), Page{}, Sample{}), s)
 		assert.Equal(t, s.Desc(), s.Desc().Desc(), s)
@@ -55,7 +56,8 @@ func TestCheckList(t *testing.T) {
 		{name: "a cursor in its order", sort: ByCreated, page: Page{Cursor: "1"}},
 		{name: "a cursor in another order", sort: ByCreated.Desc(), page: Page{Cursor: "1"}, reason: "order of creation"},
 		{name: "a random sample", sample: Sample{Random: true}, page: Page{Size: 100}},
-		{name: "a random sample with a cursor", sample: Sample{Random: true}, page: Page{Cursor: "1"}, reason: "one response"},
+		{name: "a random sample with a cursor", sample: Sample{Random: true}, page: Page{Cursor: "1"},
+			reason: "one response"},
 		{name: "a second random sample", sample: Sample{Random: true}, page: Page{Number: 2}, reason: "one response"},
 		{name: "a sorted random sample", sample: Sample{Random: true}, sort: ByName, reason: "random order"},
 		{name: "a sample of groups", sample: Sample{Group: GroupClient, Size: 3}},
@@ -63,8 +65,10 @@ func TestCheckList(t *testing.T) {
 		{name: "a sample of unknown groups", sample: Sample{Group: "language"}, reason: "the groups are client"},
 		{name: "a size without a group", sample: Sample{Size: 3}, reason: "without a group"},
 		{name: "a negative sample", sample: Sample{Group: GroupProvider, Size: -1}, reason: "at least one record"},
-		{name: "a random sample of groups", sample: Sample{Random: true, Group: GroupClient}, reason: "a random sample or one of groups"},
-		{name: "a sample of groups with a cursor", sample: Sample{Group: GroupClient}, page: Page{Cursor: "1"}, reason: "one response"},
+		{name: "a random sample of groups", sample: Sample{Random: true, Group: GroupClient},
+			reason: "a random sample or one of groups"},
+		{name: "a sample of groups with a cursor", sample: Sample{Group: GroupClient}, page: Page{Cursor: "1"},
+			reason: "one response"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := CheckList(test.expr, test.sort, test.page, test.sample)
@@ -85,7 +89,8 @@ func TestCheckList(t *testing.T) {
 // An iD and a DOI are recognised in every form that people copy from somewhere.
 func TestValues(t *testing.T) {
 	for _, id := range []string{
-		"0000-0002-1694-233X", "0000-0002-1694-233x", "000000021694233X", " 0000-0002-1694-233X ", "https://orcid.org/0000-0002-1694-233X",
+		"0000-0002-1694-233X", "0000-0002-1694-233x", "000000021694233X", " 0000-0002-1694-233X ",
+		"https://orcid.org/0000-0002-1694-233X",
 		"http://orcid.org/0000-0002-1694-233X", "orcid.org/0000-0002-1694-233X", "ORCID:0000-0002-1694-233X", "https://www.orcid.org/0000-0002-1694-233X",
 	} {
 		e := FieldContributorNameIdentifier.IsORCID(id)
@@ -95,7 +100,8 @@ func TestValues(t *testing.T) {
 	for _, id := range []string{"", "0000-0002-1694-2330", "0000-0002-1694-23", "https://ror.org/04wxnsj81"} {
 		assert.Error(t, Check(FieldCreatorNameIdentifier.IsORCID(id)), id)
 	}
-	for _, name := range []string{"10.5438/0012", "doi:10.5438/0012", "https://doi.org/10.5438/0012", "http://dx.doi.org/10.5438/0012"} {
+	for _, name := range []string{"10.5438/0012", "doi:10.5438/0012", "https://doi.org/10.5438/0012",
+		"http://dx.doi.org/10.5438/0012"} {
 		assert.Equal(t, `doi:"10.5438/0012"`, FieldDOI.IsDOI(name).String())
 	}
 }

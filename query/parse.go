@@ -24,7 +24,8 @@ func (e *SyntaxError) Error() string {
 
 // Unwrap returns the fault as a [*datacite.ValidationError].
 func (e *SyntaxError) Unwrap() error {
-	return datacite.Invalid(datacite.Finding{Path: "query", Code: datacite.CodeSyntax, Reason: fmt.Sprintf("at offset %d: %s", e.Offset, e.Reason)})
+	return datacite.Invalid(datacite.Finding{Path: "query", Code: datacite.CodeSyntax,
+		Reason: fmt.Sprintf("at offset %d: %s", e.Offset, e.Reason)})
 }
 
 const (
@@ -331,7 +332,8 @@ func (p *parser) rng() (*bounds, *SyntaxError) {
 		return nil, err
 	}
 	if t, ok := p.accept(tokRangeTo); !ok {
-		return nil, &SyntaxError{t.start, "a range is written [low TO high], with TO in capitals; a bound with blanks needs quotes"}
+		return nil, &SyntaxError{t.start,
+			"a range is written [low TO high], with TO in capitals; a bound with blanks needs quotes"}
 	}
 	high, err := p.bound()
 	if err != nil {

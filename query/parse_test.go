@@ -77,8 +77,10 @@ func TestSyntaxErrors(t *testing.T) {
 		{"a^ 2", 2, "has to follow ^ directly"},
 		{"a^2^3", 3, "a ^ has to follow"},
 		{"a^" + strings.Repeat("9", 50), 2, "too large"},
-		{"a~-1", 1, "not a number"}, {"a~2f", 1, "not a number"}, {"a~NaN", 1, "not a number"}, {"a~NaN\x00", 1, "not a number"},
-		{"a~foo", 1, "not a number"}, {"a~.", 1, "not a number"}, {"a~+1", 1, "not a number"}, {"a~1x", 1, "not a number"}, {"a~é", 1, "not a number"},
+		{"a~-1", 1, "not a number"}, {"a~2f", 1,
+			"not a number"}, {"a~NaN", 1, "not a number"}, {"a~NaN\x00", 1, "not a number"},
+		{"a~foo", 1, "not a number"}, {"a~.", 1,
+			"not a number"}, {"a~+1", 1, "not a number"}, {"a~1x", 1, "not a number"}, {"a~é", 1, "not a number"},
 		{`"a b"~foo`, 5, "not a number"}, {`"a b"~AUTO`, 5, "not a number"}, {"a*~foo", 2, "not a number"},
 		{"a~1.5", 1, "whole number"},
 		{"~1", 0, "a ~ has to follow a word"},
@@ -101,7 +103,8 @@ func TestSyntaxErrors(t *testing.T) {
 		assert.ErrorContains(t, err, test.reason, test.text)
 		invalid, ok := errors.AsType[*datacite.ValidationError](err)
 		require.True(t, ok)
-		assert.Equal(t, datacite.Finding{Path: "query", Code: "syntax", Reason: fmt.Sprintf("at offset %d: %s", fault.Offset, fault.Reason)}, invalid.Findings[0])
+		assert.Equal(t, datacite.Finding{Path: "query", Code: "syntax",
+			Reason: fmt.Sprintf("at offset %d: %s", fault.Offset, fault.Reason)}, invalid.Findings[0])
 	}
 }
 

@@ -10,7 +10,8 @@ func oneOf[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 // pieces are what queries are made of, with every character and word that has
 // a meaning to the parser or to the service.
 var pieces = []string{
-	"a", "b", "foo", "10.5438", "2015", "AND", "OR", "NOT", "TO", "and", "é", "气候", "😀", "_", "#", "'", "%", "@", ",", ";", "$",
+	"a", "b", "foo", "10.5438", "2015", "AND", "OR", "NOT", "TO", "and", "é", "气候", "😀", "_", "#", "'", "%", "@", ",", ";",
+	"$",
 	"<", ">", "=", "&", "|", "&&", "||", "+", "-", "!", "(", ")", ":", "^", "[", "]", "{", "}", "\"", "~", "*", "?", "\\", "/",
 	" ", " ", " ", "\t", "\n", "\r", "\u3000", "\u00a0", "\v", "\x00", "\x7f", "\u2028", "\ufeff", "\ufffd",
 	"publicationYear", "relatedItems", "version:", "publisher.name", "schemaVersion", "_exists_", "*:*", "\\u0041", "\\ud83d\\ude00", "\\ud83d", "\\u",
@@ -46,10 +47,12 @@ func sentence(r *rand.Rand, depth int) string {
 }
 
 func leafText(r *rand.Rand) string {
-	word := oneOf(r, "a", "b", "foo", "x-y", "x+y", "<5", ">=5", "\\>5", "a\\ b", "\\u0041ND", "\\AND", "a\\/b", "é", "a&&b", "1.5", "\\\\", "to", "a|", "|")
+	word := oneOf(r, "a", "b", "foo", "x-y", "x+y", "<5", ">=5", "\\>5", "a\\ b", "\\u0041ND", "\\AND", "a\\/b", "é",
+		"a&&b", "1.5", "\\\\", "to", "a|", "|")
 	switch r.IntN(9) {
 	case 0:
-		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(soup(r, 3)) + `"` + oneOf(r, "", "", "~0", "~3", "~", "~x", "~-1")
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(soup(r, 3)) + `"` + oneOf(r, "", "", "~0", "~3", "~",
+			"~x", "~-1")
 	case 1:
 		return word + "*"
 	case 2:
@@ -65,7 +68,8 @@ func leafText(r *rand.Rand) string {
 }
 
 func boundText(r *rand.Rand) string {
-	return oneOf(r, "*", "1", "2015-01-01", `"a b"`, `"*"`, "\\*", "TO", `"a]"`, "a\\u0020b", `"\\"`, "now-1d/d", "\"\"", "\ta", ">5")
+	return oneOf(r, "*", "1", "2015-01-01", `"a b"`, `"*"`, "\\*", "TO", `"a]"`, "a\\u0020b", `"\\"`, "now-1d/d", "\"\"",
+		"\ta", ">5")
 }
 
 // query is a random text: sentences, soup, and sentences with damage.
@@ -96,8 +100,10 @@ func value(r *rand.Rand) string {
 
 // nastyValues are values that break one query builder or another.
 var nastyValues = []string{
-	"", " ", "AND", "OR", "NOT", "TO", "and", "*", "?", "\\", "\\\\", "\\*", "\"", "\"\"", "'", "/", "//", "a/b", "/a/", "10.5438/fj3w-0shd",
-	"10.1002/(SICI)1097-0258(19980815)17:15/16<1661::AID-SIM968>3.0.CO;2-2", "https://doi.org/10.5438/0012", "a:b", ":", "a AND b", "a) OR (b",
+	"", " ", "AND", "OR", "NOT", "TO", "and", "*", "?", "\\", "\\\\", "\\*", "\"", "\"\"", "'", "/", "//", "a/b", "/a/",
+	"10.5438/fj3w-0shd",
+	"10.1002/(SICI)1097-0258(19980815)17:15/16<1661::AID-SIM968>" +
+		"3.0.CO;2-2", "https://doi.org/10.5438/0012", "a:b", ":", "a AND b", "a) OR (b",
 	"(a)", "[a TO b]", "a]", "a}", "+a", "-a", "!a", "--", "a - b", "a!b", "a~", "a~1", "a^2", "^", "~", "&&", "||", "a&&b", "a&b", "|", "a\\", "a\\\"", "a\" OR *:*",
 	">5", ">=5", "<5", "<", "=", "\t", "\n", "a\nb", "a\r\nb", "\u3000", "a\u3000b", "\u00a0", "\x00", "\x1f", "\x7f", "\u2028", "\ufeff",
 	"publicationYear", "xpublicationYearx", "relatedIdentifiers", "relatedItems", "rightsList", "fundingReferences", "geoLocations",

@@ -33,8 +33,10 @@ const hundred = 100
 func dataset(n int, title string) map[string]any {
 	doi := fmt.Sprintf("10.83132/glacier-%d", n)
 	return map[string]any{
-		"doi": doi, "url": fmt.Sprintf("https://repository.example.org/%d", n), "titles": []any{map[string]any{"title": title}},
-		"creators":  []any{map[string]any{"name": "Lovelace, Ada", "nameType": "Personal", "givenName": "Ada", "familyName": "Lovelace"}},
+		"doi": doi, "url": fmt.Sprintf("https://repository.example.org/%d", n),
+		"titles": []any{map[string]any{"title": title}},
+		"creators": []any{map[string]any{"name": "Lovelace, Ada", "nameType": "Personal", "givenName": "Ada",
+			"familyName": "Lovelace"}},
 		"publisher": map[string]any{"name": "Example Repository"}, "publicationYear": 2026, "language": "en",
 		"types":         map[string]any{"resourceTypeGeneral": "Dataset"},
 		"schemaVersion": "http://datacite.org/schema/kernel-4",
@@ -56,8 +58,10 @@ const document = `<?xml version="1.0" encoding="UTF-8"?>
 // schemaOrg is the same as cirneco reads many of them.
 func schemaOrg(n int, title string) map[string]any {
 	return map[string]any{
-		"@context": "http://schema.org", "@type": "Dataset", "@id": fmt.Sprintf("https://doi.org/10.83132/glacier-%d", n), "name": title,
-		"url": fmt.Sprintf("https://repository.example.org/%d", n), "datePublished": "2026", "publisher": map[string]any{"@type": "Organization", "name": "Example Repository"},
+		"@context": "http://schema.org", "@type": "Dataset", "@id": fmt.Sprintf("https://doi.org/10.83132/glacier-%d", n),
+		"name": title,
+		"url": fmt.Sprintf("https://repository.example.org/%d",
+			n), "datePublished": "2026", "publisher": map[string]any{"@type": "Organization", "name": "Example Repository"},
 		"author": map[string]any{"@type": "Person", "name": "Ada Lovelace", "givenName": "Ada", "familyName": "Lovelace"},
 	}
 }
@@ -65,10 +69,12 @@ func schemaOrg(n int, title string) map[string]any {
 // own is the same in commonmeta's own format.
 func own(n int, title string) map[string]any {
 	return map[string]any{
-		"id": fmt.Sprintf("https://doi.org/10.83132/glacier-%d", n), "type": "Dataset", "url": fmt.Sprintf("https://repository.example.org/%d", n),
+		"id": fmt.Sprintf("https://doi.org/10.83132/glacier-%d", n), "type": "Dataset",
+		"url":    fmt.Sprintf("https://repository.example.org/%d", n),
 		"titles": []any{map[string]any{"title": title}}, "language": "en", "provider": "DataCite",
-		"contributors": []any{map[string]any{"type": "Person", "givenName": "Ada", "familyName": "Lovelace", "contributorRoles": []any{"Author"}}},
-		"publisher":    map[string]any{"name": "Example Repository"}, "date": map[string]any{"published": "2026"},
+		"contributors": []any{map[string]any{"type": "Person", "givenName": "Ada", "familyName": "Lovelace",
+			"contributorRoles": []any{"Author"}}},
+		"publisher": map[string]any{"name": "Example Repository"}, "date": map[string]any{"published": "2026"},
 	}
 }
 
@@ -144,22 +150,32 @@ func TestComparison(t *testing.T) {
 		commonmeta, cirneco string
 	}{
 		{"register one", "", nil, "register one.json", 2, "put own/one.json" + put, "metadata post one.xml" + user + url},
-		{"register one, unchanged", "register one.json", nil, "register one.json", 1, "put own/one.json" + put, "metadata post one.xml" + user + url},
-		{"register one, changed", "register one.json", nil, "register changed.json", 2, "put own/changed.json" + put, "metadata post changed.xml" + user + url},
-		{"register one, response lost", "", first(datacitetest.Fault{Kind: datacitetest.FaultDropAfter}), "register one.json", 3, "put own/one.json" + put,
+		{"register one, unchanged", "register one.json", nil, "register one.json", 1, "put own/one.json" + put,
+			"metadata post one.xml" + user + url},
+		{"register one, changed", "register one.json", nil, "register changed.json", 2, "put own/changed.json" + put,
+			"metadata post changed.xml" + user + url},
+		{"register one, response lost", "", first(datacitetest.Fault{Kind: datacitetest.FaultDropAfter}), "register one.json",
+			3, "put own/one.json" + put,
 			"metadata post one.xml" + user},
-		{"register one, gateway fails once", "", first(datacitetest.Fault{Kind: datacitetest.FaultStatus}), "register one.json", 4, "put own/one.json" + put,
+		{"register one, gateway fails once", "", first(datacitetest.Fault{Kind: datacitetest.FaultStatus}),
+			"register one.json", 4, "put own/one.json" + put,
 			"metadata post one.xml" + user},
-		{"register one, prefix of another account", "", nil, "register foreign.json", 2, "put own/foreign.json" + put, "metadata post foreign.xml" + user},
-		{"register 100", "", nil, "register many.jsonl", 200, "push own/many.json" + put, "metadata put many.json" + user + " && doi post many.json" + user},
-		{"register 100, unchanged", "register many.jsonl --quiet", nil, "register many.jsonl", 100, "push own/many.json" + put,
+		{"register one, prefix of another account", "", nil, "register foreign.json", 2, "put own/foreign.json" + put,
+			"metadata post foreign.xml" + user},
+		{"register 100", "", nil, "register many.jsonl", 200, "push own/many.json" + put,
+			"metadata put many.json" + user + " && doi post many.json" + user},
+		{"register 100, unchanged", "register many.jsonl --quiet", nil, "register many.jsonl", 100,
+			"push own/many.json" + put,
 			"metadata put many.json" + user + " && doi post many.json" + user},
 		{"get", "register one.json", nil, "get " + doi, 1, "convert " + doi + " -f datacite", "metadata get " + doi + user},
-		{"cite", "register one.json", nil, "get " + doi + " --format citation", 1, "convert " + doi + " -f datacite -t csl", ""},
-		{"list 25", "register many.jsonl --quiet", nil, "search --client example.repo", 2, "list -f datacite --client example.repo -n 25",
+		{"cite", "register one.json", nil, "get " + doi + " --format citation", 1, "convert " + doi + " -f datacite -t csl",
+			""},
+		{"list 25", "register many.jsonl --quiet", nil, "search --client example.repo", 2,
+			"list -f datacite --client example.repo -n 25",
 			"doi get all --limit 25" + user},
 	} {
-		for program, line := range map[string]string{"datacite": job.datacite, "commonmeta": job.commonmeta, "cirneco": job.cirneco} {
+		for program, line := range map[string]string{"datacite": job.datacite, "commonmeta": job.commonmeta,
+			"cirneco": job.cirneco} {
 			if programs[program] == "" || line == "" {
 				continue
 			}
@@ -182,8 +198,10 @@ func TestComparison(t *testing.T) {
 					}
 					service.ServeHTTP(w, r)
 				})
-				env := append(play(t, map[string]http.Handler{"api.test.datacite.org": slow, "mds.test.datacite.org": slow, "api.datacite.org": slow}),
-					"PATH="+os.Getenv("PATH"), "HOME="+t.TempDir(), "DATACITE_SERVICE=test", "DATACITE_USERNAME=EXAMPLE.REPO", "DATACITE_PASSWORD=sandbox-password")
+				env := append(play(t, map[string]http.Handler{"api.test.datacite.org": slow, "mds.test.datacite.org": slow,
+					"api.datacite.org": slow}),
+					"PATH="+os.Getenv("PATH"), "HOME="+
+						t.TempDir(), "DATACITE_SERVICE=test", "DATACITE_USERNAME=EXAMPLE.REPO", "DATACITE_PASSWORD=sandbox-password")
 				run := func(program, line string) (out string, err error) {
 					for line := range strings.SplitSeq(line, " && ") {
 						cmd, _, _ := shelltest.Run{}.Process(t, strings.Fields(line)...)

@@ -36,40 +36,50 @@ type use struct {
 }
 
 const (
-	tableOfRecords = "doi,url,title,creators,publisher,year,type\n10.5072/a,https://repository.example.org/1,A,org: Ice,R,2026,Dataset\n"
+	tableOfRecords = "doi,url,title,creators,publisher,year,type\n10.5072/a,https://repository.example.org/1,A,org: " +
+		"Ice,R,2026,Dataset\n"
 	tableOfCounts  = "doi,metric,access,count,platform,publisher\n10.5072/a,unique-dataset-requests,regular,3,P,R\n"
 	logOfDataverse = "2026-05-14T10:01:00+0000\t192.0.2.1\ts\t-\t:guest\thttps://data.example.org/dataset.xhtml?persistentId=doi:10.5072/a\tdoi:10.5072/a\t-\t-\tMozilla/5.0 (X11; Linux x86_64)\tA\tgrid\ttbd\tDoe, Jane\t2024-05-06T07:08:09Z\t1\t-\thttps://data.example.org/dataset.xhtml?persistentId=doi:10.5072/a\t2024\n"
-	oldRecord      = `<resource xmlns="http://datacite.org/schema/kernel-3"><identifier identifierType="DOI">10.5072/old</identifier><creators><creator><creatorName>Ice</creatorName></creator></creators><titles><title>A</title></titles><publisher>R</publisher><publicationYear>2014</publicationYear><resourceType resourceTypeGeneral="Dataset"/></resource>`
-	aRecord        = `{"doi":"10.5072/a","state":"findable","url":"https://repository.example.org/1","titles":[{"title":"A"}],"creators":[{"name":"Ice"}],"publisher":"R","publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}}`
-	aMember        = "DATACITE_USERNAME=EXAMPLE\nDATACITE_PASSWORD=" + datacitetest.Password + "\n"
-	aLogin         = "DATACITE_USERNAME=" + datacitetest.Username + "\nDATACITE_PASSWORD=" + datacitetest.Password + "\n"
+	oldRecord      = `<resource xmlns="http://datacite.org/schema/kernel-3"><identifier ` +
+		`identifierType="DOI">10.5072/old</identifier><creators><creator><creatorName>Ice</creatorName></creator>` +
+		`</creators><titles><title>A</title></titles><publisher>R</publisher><publicationYear>2014</publicationYear>` +
+		`<resourceType resourceTypeGeneral="Dataset"/></resource>`
+	aRecord = `{"doi":"10.5072/a","state":"findable","url":"https://repository.example.org/1","titles":[{"title":"A"}],` +
+		`"creators":[{"name":"Ice"}],"publisher":"R","publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}}`
+	aMember = "DATACITE_USERNAME=EXAMPLE\nDATACITE_PASSWORD=" + datacitetest.Password + "\n"
+	aLogin  = "DATACITE_USERNAME=" + datacitetest.Username + "\nDATACITE_PASSWORD=" + datacitetest.Password + "\n"
 )
 
 var uses = map[string]use{
-	"get":          {args: "10.5072/a", asks: true},
-	"search":       {asks: true},
-	"harvest":      {args: "--output -", asks: true},
-	"register":     {args: "FILE.csv", content: tableOfRecords, asks: true, writes: true, did: true},
-	"hide":         {args: "10.5072/a", asks: true, writes: true, did: true},
-	"show":         {args: "10.5072/a", asks: true, writes: true, did: true},
-	"delete":       {args: "10.5072/draft --yes", asks: true, writes: true, did: true},
-	"transfer":     {args: "10.5072/a --to example.new --yes --login FILE.env", content: aMember, asks: true, writes: true, did: true},
-	"audit":        {args: "FILE.csv --prefix 10.5072 --only missing", content: tableOfRecords + "10.5072/b,https://repository.example.org/2,A,org: Ice,R,2026,Dataset\n", asks: true},
-	"upgrade":      {args: "FILE.xml", content: oldRecord, did: true},
-	"usage count":  {args: "FILE.log --month 2026-05 --creator Ice --gap 0", content: logOfDataverse, did: true},
-	"usage send":   {args: "FILE.csv --month 2026-05 --creator Ice --allow-lower", content: tableOfCounts, asks: true, writes: true, did: true},
-	"usage check":  {args: "example.repo", asks: true, silent: true},
-	"usage repair": {args: "example.repo FILE.csv --month 2026-05 --creator Ice --yes", content: tableOfCounts, asks: true, writes: true, did: true},
-	"sandbox":      {args: "--rules"},
-	"login":        {args: "--login FILE.env", content: aLogin, asks: true, writes: true, did: true},
-	"config":       {},
-	"version":      {},
+	"get":      {args: "10.5072/a", asks: true},
+	"search":   {asks: true},
+	"harvest":  {args: "--output -", asks: true},
+	"register": {args: "FILE.csv", content: tableOfRecords, asks: true, writes: true, did: true},
+	"hide":     {args: "10.5072/a", asks: true, writes: true, did: true},
+	"show":     {args: "10.5072/a", asks: true, writes: true, did: true},
+	"delete":   {args: "10.5072/draft --yes", asks: true, writes: true, did: true},
+	"transfer": {args: "10.5072/a --to example.new --yes --login FILE.env", content: aMember, asks: true, writes: true,
+		did: true},
+	"audit": {args: "FILE.csv --prefix 10.5072 --only missing",
+		content: tableOfRecords + "10.5072/b,https://repository.example.org/2,A,org: Ice,R,2026,Dataset\n", asks: true},
+	"upgrade":     {args: "FILE.xml", content: oldRecord, did: true},
+	"usage count": {args: "FILE.log --month 2026-05 --creator Ice --gap 0", content: logOfDataverse, did: true},
+	"usage send": {args: "FILE.csv --month 2026-05 --creator Ice --allow-lower", content: tableOfCounts, asks: true,
+		writes: true, did: true},
+	"usage check": {args: "example.repo", asks: true, silent: true},
+	"usage repair": {args: "example.repo FILE.csv --month 2026-05 --creator Ice --yes", content: tableOfCounts, asks: true,
+		writes: true, did: true},
+	"sandbox": {args: "--rules"},
+	"login":   {args: "--login FILE.env", content: aLogin, asks: true, writes: true, did: true},
+	"config":  {},
+	"version": {},
 }
 
 // service is one with a record and an account.
 func service(t *testing.T) *datacitetest.Server {
 	t.Helper()
-	srv := shelltest.Serve(t, &datacitetest.Options{Accounts: []datacitetest.Account{{}, {Username: "EXAMPLE.NEW"}, {Username: "EXAMPLE", Role: "provider_admin"}}})
+	srv := shelltest.Serve(t, &datacitetest.Options{
+		Accounts: []datacitetest.Account{{}, {Username: "EXAMPLE.NEW"}, {Username: "EXAMPLE", Role: "provider_admin"}}})
 	require.NoError(t, srv.PutRecordJSON([]byte(aRecord)))
 	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/draft","state":"draft"}`)))
 	return srv
@@ -204,12 +214,14 @@ func TestWrongFiles(t *testing.T) {
 	contents := map[string]string{
 		"empty": "", "blank lines": "\n\n\r\n \n", "zeros": strings.Repeat("\x00", 5000), "UTF-16": string(utf),
 		"Latin-1": "doi,url,title\n10.5072/a,https://a.example/,M\xfcller\n", "a long line": strings.Repeat("x", 1<<19),
-		"a long value": `{"doi":"` + strings.Repeat("x", 1<<19) + `"}`, "half a gzip": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x02",
+		"a long value": `{"doi":"` + strings.Repeat("x",
+			1<<19) + `"}`, "half a gzip": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x02",
 		"half an archive": "PK\x03\x04 and nothing more", "half an object": `{"doi":"10.5072/a","titles":[{`, "a page": "<!DOCTYPE html><html><body>Not found</body></html>",
 	}
 	srv := service(t)
 	others := map[string]use{
-		"register record": {args: "FILE --doi 10.5072/b --url https://a.example/"}, "register table": {args: "FILE.xlsx"}, "audit records": {args: "FILE.jsonl --client a.b"},
+		"register record": {args: "FILE --doi 10.5072/b --url https://a.example/"}, "register table": {args: "FILE.xlsx"},
+		"audit records":   {args: "FILE.jsonl --client a.b"},
 		"sandbox records": {args: "--port 0 --load FILE -- true"}, "sandbox state": {args: "--port 0 --state FILE -- true"},
 		"usage send report": {args: "FILE.json"}, "get login": {args: "10.5072/a --login FILE"},
 	}

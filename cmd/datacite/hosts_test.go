@@ -34,7 +34,8 @@ import (
 func hosts(t testing.TB) (env []string) {
 	t.Helper()
 	services := map[string]http.Handler{}
-	for _, names := range [][]string{{"api.test.datacite.org", "mds.test.datacite.org"}, {"api.datacite.org", "mds.datacite.org"}} {
+	for _, names := range [][]string{{"api.test.datacite.org", "mds.test.datacite.org"},
+		{"api.datacite.org", "mds.datacite.org"}} {
 		service := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Hosts: names})
 		t.Cleanup(service.Close)
 		services[names[0]], services[names[1]] = service, service
@@ -48,7 +49,9 @@ func play(t testing.TB, hosts map[string]http.Handler) (env []string) {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "root.pem")
 	certificate := certify(t, slices.Collect(maps.Keys(hosts)), root)
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { hosts[r.Host].ServeHTTP(w, r) }))
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hosts[r.Host].ServeHTTP(w, r)
+	}))
 	srv.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	srv.StartTLS()
 	t.Cleanup(srv.Close)
@@ -61,7 +64,8 @@ func play(t testing.TB, hosts map[string]http.Handler) (env []string) {
 		connect(w, r, srv.Listener.Addr().String())
 	}))
 	t.Cleanup(proxy.Close)
-	return []string{"HTTPS_PROXY=" + proxy.URL, "https_proxy=" + proxy.URL, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "SSL_CERT_FILE=" + root, "CURL_CA_BUNDLE=" + root}
+	return []string{"HTTPS_PROXY=" + proxy.URL, "https_proxy=" + proxy.URL, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1",
+		"SSL_CERT_FILE=" + root, "CURL_CA_BUNDLE=" + root}
 }
 
 // connect joins a client with the address to which all hosts lead.
@@ -98,8 +102,9 @@ func certify(t testing.TB, hosts []string, file string) tls.Certificate {
 	require.NoError(t, err)
 	now := time.Now()
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "walk"}, DNSNames: hosts, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
-		IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "walk"}, DNSNames: hosts, NotBefore: now.Add(-time.Hour),
+		NotAfter: now.Add(24 * time.Hour),
+		IsCA:     true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	require.NoError(t, err)

@@ -25,16 +25,22 @@ func TestStandardInput(t *testing.T) {
 	}{
 		{[]string{"register", "-", "--output", result}, tableOfRecords, 0, result + ": 1 record at "},
 		{[]string{"register", "-"}, tableOfRecords, 2, "a table from standard input needs --output FILE.csv"},
-		{[]string{"register", "-", "--output", result}, "url,title\n", 2, "standard input.csv: the table also needs the columns creators"},
-		{[]string{"register", "-", "--dry-run", "--doi", "10.5072/b", "--url", "https://a.example/"}, "@misc{a, doi={10.5072/b}, title={T}, author={Ice}, publisher={R}, year={2026}}", 0, "10.5072/b would become findable"},
+		{[]string{"register", "-", "--output", result}, "url,title\n", 2,
+			"standard input.csv: the table also needs the columns creators"},
+		{[]string{"register", "-", "--dry-run", "--doi", "10.5072/b", "--url", "https://a.example/"},
+			"@misc{a, doi={10.5072/b}, title={T}, author={Ice}, publisher={R}, " +
+				"year={2026}}", 0, "10.5072/b would become findable"},
 		{[]string{"register", "-"}, "", 2, "standard input is empty"},
 		{[]string{"register", "-", "-"}, tableOfRecords, 2, "standard input can be read once"},
 		{[]string{"audit", "-", "--prefix", "10.5072", "--only", "missing"}, tableOfRecords, 0, "nothing differs"},
 		{[]string{"audit", "-", "--prefix", "10.5072", "--only", "missing"}, aRecord, 0, "nothing differs"},
-		{[]string{"audit", "-", "--prefix", "10.5072"}, "doi\n", 2, "standard input.csv has no records; nothing was compared"},
+		{[]string{"audit", "-", "--prefix", "10.5072"}, "doi\n", 2,
+			"standard input.csv has no records; nothing was compared"},
 		{[]string{"audit", "-", "--prefix", "10.5072", "--html", "-"}, tableOfRecords, 2, "--html needs the name of a file"},
-		{[]string{"audit", "-", "--prefix", "10.5072", "--html", folder + "/a.csv", "--output", folder + "/./A.csv"}, tableOfRecords, 2, "--html and --output are both "},
-		{[]string{"audit", "-", "--prefix", "10.5072", "--html", result, "--output", result}, tableOfRecords, 2, "--html and --output are both " + result},
+		{[]string{"audit", "-", "--prefix", "10.5072", "--html", folder + "/a.csv", "--output", folder + "/./A.csv"},
+			tableOfRecords, 2, "--html and --output are both "},
+		{[]string{"audit", "-", "--prefix", "10.5072", "--html", result, "--output", result}, tableOfRecords, 2,
+			"--html and --output are both " + result},
 	} {
 		run, command := at(srv), register.Command
 		if tt.args[0] == "audit" {

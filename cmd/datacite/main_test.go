@@ -43,14 +43,18 @@ func TestManualHasTheHelp(t *testing.T) {
 	makers := append(commands, topics()...)
 	folder := filepath.Join(t.TempDir(), "man")
 	var out, notes strings.Builder
-	s := &shell.Shell{Args: []string{"manual", folder}, Getenv: func(string) string { return "" }, Stdout: &out, Stderr: &notes}
+	s := &shell.Shell{Args: []string{"manual", folder}, Getenv: func(string) string {
+		return ""
+	}, Stdout: &out, Stderr: &notes}
 	s.Config.UserAgent = "datacite/v1.2.3"
 	require.Zero(t, s.Run(t.Context(), makers...), notes.String())
 	require.Empty(t, out.String())
-	plain := strings.NewReplacer(`\e`, `\`, `\-`, "-", `\(aq`, "'", `\(ga`, "`", `\(ha`, "^", `\(ti`, "~", `\&.`, ".", `"`, "", `\(bu`, "-")
+	plain := strings.NewReplacer(`\e`, `\`, `\-`, "-", `\(aq`, "'", `\(ga`, "`", `\(ha`, "^", `\(ti`, "~", `\&.`, ".", `"`,
+		"", `\(bu`, "-")
 	for path, words := range map[string]string{
-		"man1/datacite.1": "", "man1/datacite-register.1": "register", "man1/datacite-usage-send.1": "usage send", "man1/datacite-sandbox.1": "sandbox",
-		"man1/datacite-audit.1": "audit", "man7/datacite-exit-codes.7": "exit-codes", "man7/datacite-tables.7": "tables", "man7/datacite-json.7": "json",
+		"man1/datacite.1": "", "man1/datacite-register.1": "register", "man1/datacite-usage-send.1": "usage send",
+		"man1/datacite-sandbox.1": "sandbox",
+		"man1/datacite-audit.1":   "audit", "man7/datacite-exit-codes.7": "exit-codes", "man7/datacite-tables.7": "tables", "man7/datacite-json.7": "json",
 	} {
 		data := shelltest.Read(t, filepath.Join(folder, filepath.FromSlash(path)))
 		page := map[string]int{}
@@ -59,7 +63,9 @@ func TestManualHasTheHelp(t *testing.T) {
 		}
 		assert.Contains(t, string(data), `"datacite v1.2.3"`, path)
 		out.Reset()
-		s := &shell.Shell{Args: append([]string{"help"}, strings.Fields(words)...), Getenv: func(string) string { return "" }, Stdout: &out, Stderr: &notes}
+		s := &shell.Shell{Args: append([]string{"help"}, strings.Fields(words)...), Getenv: func(string) string {
+			return ""
+		}, Stdout: &out, Stderr: &notes}
 		require.Zero(t, s.Run(t.Context(), makers...), notes.String())
 		help := map[string]int{}
 		for word := range strings.FieldsSeq(strings.ToLower(strings.ReplaceAll(out.String(), `"`, ""))) {
@@ -67,7 +73,8 @@ func TestManualHasTheHelp(t *testing.T) {
 		}
 		for word, n := range help {
 			if word != "usage:" { // SYNOPSIS in a manual
-				assert.GreaterOrEqual(t, page[strings.TrimSuffix(word, ":")]+page[strings.TrimSuffix(word, ":")+":"], n, "%s: %s", path, word)
+				assert.GreaterOrEqual(t, page[strings.TrimSuffix(word, ":")]+page[strings.TrimSuffix(word, ":")+":"], n, "%s: %s",
+					path, word)
 			}
 		}
 	}

@@ -21,13 +21,21 @@ import (
 
 // licences are elements of a cell of the column rights, as an element of XML, and what the service shows of them.
 var licences = []struct{ cell, xml, json, shown string }{
-	{"CC-BY-4.0", `<rights rightsIdentifier="CC-BY-4.0">CC BY</rights>`, `{"rightsIdentifier":"CC-BY-4.0"}`, `"rightsIdentifier":"cc-by-4.0"`},
-	{"MIT", `<rights rightsIdentifier="MIT">MIT License</rights>`, `{"rightsIdentifier":"MIT"}`, `"rightsIdentifier":"mit"`},
-	{"Apache-2.0", `<rights>Apache License 2.0</rights>`, `{"rights":"Apache License 2.0"}`, `"rightsIdentifier":"apache-2.0"`},
-	{"CC0-1.0", `<rights rightsURI="https://creativecommons.org/publicdomain/zero/1.0/"/>`, `{"rights":"CC0","rightsIdentifier":"cc0-1.0"}`, `"rightsIdentifier":"cc0-1.0"`},
-	{"Open Access", `<rights xml:lang="en">Open Access</rights>`, `{"rights":"Open Access","lang":"en"}`, `"rights":"Open Access"`},
-	{"https://example.org/terms", `<rights rightsURI="https://example.org/terms"/>`, `{"rightsUri":"https://example.org/terms"}`, `"rightsUri":"https://example.org/terms"`},
-	{"My terms | https://example.org/my", `<rights rightsURI="https://example.org/my">My terms</rights>`, `{"rights":"My terms","rightsUri":"https://example.org/my"}`, `"rights":"My terms","rightsUri":"https://example.org/my"`},
+	{"CC-BY-4.0", `<rights rightsIdentifier="CC-BY-4.0">CC BY</rights>`, `{"rightsIdentifier":"CC-BY-4.0"}`,
+		`"rightsIdentifier":"cc-by-4.0"`},
+	{"MIT", `<rights rightsIdentifier="MIT">MIT License</rights>`, `{"rightsIdentifier":"MIT"}`,
+		`"rightsIdentifier":"mit"`},
+	{"Apache-2.0", `<rights>Apache License 2.0</rights>`, `{"rights":"Apache License 2.0"}`,
+		`"rightsIdentifier":"apache-2.0"`},
+	{"CC0-1.0", `<rights rightsURI="https://creativecommons.org/publicdomain/zero/1.0/"/>`,
+		`{"rights":"CC0","rightsIdentifier":"cc0-1.0"}`, `"rightsIdentifier":"cc0-1.0"`},
+	{"Open Access", `<rights xml:lang="en">Open Access</rights>`, `{"rights":"Open Access","lang":"en"}`,
+		`"rights":"Open Access"`},
+	{"https://example.org/terms", `<rights rightsURI="https://example.org/terms"/>`,
+		`{"rightsUri":"https://example.org/terms"}`, `"rightsUri":"https://example.org/terms"`},
+	{"My terms | https://example.org/my", `<rights rightsURI="https://example.org/my">My terms</rights>`,
+		`{"rights":"My terms","rightsUri":"https://example.org/my"}`, `"rights":"My terms",` +
+			`"rightsUri":"https://example.org/my"`},
 }
 
 // drawn are up to three licences, by their number.
@@ -40,7 +48,8 @@ func drawn(r *rand.Rand) []int {
 func TestRightsAreReplaced(t *testing.T) {
 	rows := min(300, *matrix/3)
 	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
-		for _, command := range [][]string{append([]string{"register", "FILE"}, "--yes"), append([]string{"audit", "FILE"}, fix...)} {
+		for _, command := range [][]string{append([]string{"register", "FILE"}, "--yes"),
+			append([]string{"audit", "FILE"}, fix...)} {
 			t.Run(fmt.Sprintf("%s: %s", b, command[0]), func(t *testing.T) {
 				srv, r := datacitetest.NewServer(&datacitetest.Options{Behaviour: b}), rand.New(rand.NewPCG(46, 2))
 				defer srv.Close()
@@ -55,7 +64,8 @@ func TestRightsAreReplaced(t *testing.T) {
 					for _, n := range was[i] {
 						rights.items = append(rights.items, item{licences[n].xml, licences[n].json})
 					}
-					c := &oneChange{Server: srv, doi: fmt.Sprintf("10.5072/row-%03d", i), before: map[string][]item{"rightsList": rights.items}}
+					c := &oneChange{Server: srv, doi: fmt.Sprintf("10.5072/row-%03d", i),
+						before: map[string][]item{"rightsList": rights.items}}
 					for _, p := range properties {
 						if p.required {
 							c.before[p.member] = p.items[:1]
@@ -123,7 +133,8 @@ func TestUntouchedTables(t *testing.T) {
 				_, err = srv.MDS().Register(t.Context(), name, "https://example.org/1", doc, nil)
 				require.NoError(t, err)
 			case 5:
-				_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: "https://example.org/1", Event: dois.EventPublish, Record: *rec})
+				_, err := srv.DOIs().Create(t.Context(),
+					&dois.Draft{DOI: name, URL: "https://example.org/1", Event: dois.EventPublish, Record: *rec})
 				require.NoError(t, err)
 			default:
 				draw(t, rand.New(rand.NewPCG(46, uint64(i))), srv, name, births[i%4], properties[i%len(properties)], changed)
@@ -134,7 +145,8 @@ func TestUntouchedTables(t *testing.T) {
 			code, _, notes := plainly(srv).Do(t, maker("search"), "search", "--prefix", "10.5072", "--all", "--output", file)
 			require.Zero(t, code, notes)
 			wrote := countWrites(srv)
-			code, out, notes := plainly(srv).Do(t, maker("audit"), "audit", file, "--prefix", "10.5072", "--only", "missing,extra,changed")
+			code, out, notes := plainly(srv).Do(t, maker("audit"), "audit", file, "--prefix", "10.5072", "--only",
+				"missing,extra,changed")
 			assert.Zero(t, code, "%.2000s", out+notes)
 			assert.Regexp(t, fmt.Sprintf(`\b%d of %[1]d DOIs`, records), out+notes)
 			code, out, notes = plainly(srv).Do(t, maker("register"), "register", file, "--yes")

@@ -24,17 +24,22 @@ import (
 
 // The commands.
 var commandWays = []way{
-	{"register TABLE", "register", inTable, func(t *testing.T, c *oneChange, _ forms) string { return c.run(t, "register", c.table(t)) }},
-	{"register JSON, a part", "register", nil, func(t *testing.T, c *oneChange, f forms) string { return c.run(t, "register", c.line(t, f, false)) }},
-	{"register JSON, all of it", "register", nil, func(t *testing.T, c *oneChange, f forms) string { return c.run(t, "register", c.line(t, f, true)) }},
+	{"register TABLE", "register", inTable,
+		func(t *testing.T, c *oneChange, _ forms) string { return c.run(t, "register", c.table(t)) }},
+	{"register JSON, a part", "register", nil,
+		func(t *testing.T, c *oneChange, f forms) string { return c.run(t, "register", c.line(t, f, false)) }},
+	{"register JSON, all of it", "register", nil,
+		func(t *testing.T, c *oneChange, f forms) string { return c.run(t, "register", c.line(t, f, true)) }},
 	{"register XML", "register", inXML, func(t *testing.T, c *oneChange, f forms) string {
 		return c.run(t, "register", c.xmlFile(t, f), "--url", "https://example.org/1")
 	}},
-	{"audit --fix TABLE", "audit", inTable, func(t *testing.T, c *oneChange, _ forms) string { return c.run(t, "audit", c.table(t), fix...) }},
+	{"audit --fix TABLE", "audit", inTable,
+		func(t *testing.T, c *oneChange, _ forms) string { return c.run(t, "audit", c.table(t), fix...) }},
 	{"audit --fix lines, parts", "audit", nil, func(t *testing.T, c *oneChange, f forms) string {
 		return c.run(t, "audit", c.line(t, f, false), fix...)
 	}},
-	{"audit --fix lines", "audit", nil, func(t *testing.T, c *oneChange, f forms) string { return c.run(t, "audit", c.line(t, f, true), fix...) }},
+	{"audit --fix lines", "audit", nil,
+		func(t *testing.T, c *oneChange, f forms) string { return c.run(t, "audit", c.line(t, f, true), fix...) }},
 	{"audit --fix FOLDER", "audit", inXML, func(t *testing.T, c *oneChange, f forms) string {
 		return c.run(t, "audit", filepath.Dir(c.xmlFile(t, f)), fix...)
 	}},
@@ -45,8 +50,10 @@ var goWays = []way{
 	{"Get, Draft, Update", "dois.Update", nil, func(t *testing.T, c *oneChange, f forms) string {
 		return c.update(t, f)
 	}},
-	{"Ensure of a part", "reconcile.Ensure", nil, func(t *testing.T, c *oneChange, f forms) string { return ensure(t, c, c.part(t, f), nil) }},
-	{"Ensure of all", "reconcile.Ensure", nil, func(t *testing.T, c *oneChange, f forms) string { return ensure(t, c, c.whole(t, f), nil) }},
+	{"Ensure of a part", "reconcile.Ensure", nil,
+		func(t *testing.T, c *oneChange, f forms) string { return ensure(t, c, c.part(t, f), nil) }},
+	{"Ensure of all", "reconcile.Ensure", nil,
+		func(t *testing.T, c *oneChange, f forms) string { return ensure(t, c, c.whole(t, f), nil) }},
 	{"Ensure of XML", "reconcile.Ensure", inXML, func(t *testing.T, c *oneChange, f forms) string {
 		return ensure(t, c, reconcile.Desired{DOI: c.doi, XML: []byte(c.p.replaced(t, f.xml, c.saidInXML(t, f.xml)))}, nil)
 	}},
@@ -54,7 +61,8 @@ var goWays = []way{
 		d, adapt := c.adapting(t, f)
 		return ensure(t, c, d, &reconcile.Options{Adapt: adapt})
 	}},
-	{"Audit and EnsureAll", "reconcile.EnsureAll", nil, func(t *testing.T, c *oneChange, f forms) string { return c.audit(t, c.part(t, f), nil) }},
+	{"Audit and EnsureAll", "reconcile.EnsureAll", nil,
+		func(t *testing.T, c *oneChange, f forms) string { return c.audit(t, c.part(t, f), nil) }},
 	{"Audit and EnsureAll with Adapt", "reconcile.EnsureAll", nil, func(t *testing.T, c *oneChange, f forms) string {
 		d, adapt := c.adapting(t, f)
 		return c.audit(t, d, adapt)
@@ -218,7 +226,8 @@ func (c *oneChange) adapting(t *testing.T, stored forms) (reconcile.Desired, rec
 
 func (c *oneChange) audit(t *testing.T, d reconcile.Desired, adapt reconcile.Adapter) string {
 	t.Helper()
-	found := reconcile.Corrections(c.Reconcile().Audit(t.Context(), one(d), &reconcile.AuditOptions{Prefix: []string{"10.5072"}, Adapt: adapt}))
+	found := reconcile.Corrections(c.Reconcile().Audit(t.Context(), one(d),
+		&reconcile.AuditOptions{Prefix: []string{"10.5072"}, Adapt: adapt}))
 	for done, err := range c.Reconcile().EnsureAll(t.Context(), found, &reconcile.Options{Rounds: 1, Adapt: adapt}) {
 		require.NoError(t, err)
 		return refused(done.Err)
@@ -255,13 +264,16 @@ func TestEachWayHasItsRow(t *testing.T) {
 	for _, w := range slices.Concat(waysOfChange, commandWays, goWays) {
 		covered = append(covered, w.of)
 	}
-	for name, client := range map[string]reflect.Type{"dois": reflect.TypeFor[*dois.Client](), "mds": reflect.TypeFor[*mds.Client](), "reconcile": reflect.TypeFor[*reconcile.Client]()} {
+	for name, client := range map[string]reflect.Type{"dois": reflect.TypeFor[*dois.Client](),
+		"mds": reflect.TypeFor[*mds.Client](), "reconcile": reflect.TypeFor[*reconcile.Client]()} {
 		for method := range client.Methods() {
 			of := name + "." + method.Name
-			assert.True(t, slices.Contains(covered, of) != slices.Contains(noWay, of), "%s needs a row in waysOfChange, or stands in noWay", of)
+			assert.True(t, slices.Contains(covered, of) != slices.Contains(noWay, of),
+				"%s needs a row in waysOfChange, or stands in noWay", of)
 		}
 	}
 	for _, cmd := range leaves() {
-		assert.True(t, slices.Contains(covered, cmd.Name()) != slices.Contains(noWay, cmd.Name()), "%s needs a row in waysOfChange, or stands in noWay", cmd.Name())
+		assert.True(t, slices.Contains(covered, cmd.Name()) != slices.Contains(noWay, cmd.Name()),
+			"%s needs a row in waysOfChange, or stands in noWay", cmd.Name())
 	}
 }

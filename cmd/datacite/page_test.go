@@ -107,17 +107,21 @@ func walked(t *testing.T, page string, env ...string) error {
 
 func TestPage(t *testing.T) {
 	for name, text := range map[string]string{
-		"one shell":          "```sh\nx=5; cd ..\n```\n```sh\necho $x\n```\n```output\n5\n```\n",
-		"both streams":       "```sh\necho a\necho b >&2\n```\n```output\na\nb\n```\n",
-		"a terminal":         "```sh\ntest -t 0 && test -t 1 && test -t 2\n```\n",
-		"another shell":      "```sh\nY=6 sh\n```\n```sh\necho $Y\n```\n```output\n6\n```\n```sh\nexit\n```\n```sh\necho \"<$Y>\"\n```\n```output\n<>\n```\n",
-		"a file":             "```python file=try.py\nprint(1)\n```\n```sh\ncat try.py\n```\n```output\nprint(1)\n```\n",
-		"an exit code":       "```sh exit=3\necho a; (exit 3)\n```\n```output\na\n```\n",
-		"what varies":        "```sh\nprintf 'a 1 b\\nx\\ny\\nz\\n'\n```\n```output\na … b\n…\nz\n```\n",
-		"typed answers":      "```sh type=\"Ada|secret\"\nprintf 'Name: '; read -r x; printf 'Password (not shown): '; read -r y; echo; echo $x $y\n```\n```output\nName: Ada\nPassword (not shown): \nAda secret\n```\n",
-		"progress":           "```sh\nprintf '\\r1 of 2\\033[K'; printf '\\r2 of 2\\033[K'; printf '\\r\\033[K'; echo done\n```\n```output\ndone\n```\n",
-		"what is not run":    "```sh not-run\nexit 1\n```\n```text\nelse\n```\n",
-		"what is missing":    "```sh needs=no-such-program\nexit 1\n```\n```output\na\n```\n```sh needs=sh\necho b\n```\n```output\nb\n```\n",
+		"one shell":    "```sh\nx=5; cd ..\n```\n```sh\necho $x\n```\n```output\n5\n```\n",
+		"both streams": "```sh\necho a\necho b >&2\n```\n```output\na\nb\n```\n",
+		"a terminal":   "```sh\ntest -t 0 && test -t 1 && test -t 2\n```\n",
+		"another shell": "```sh\nY=6 sh\n```\n```sh\necho $Y\n```\n```output\n6\n```\n```sh\nexit\n```\n```sh\necho " +
+			"\"<$Y>\"\n```\n```output\n<>\n```\n",
+		"a file":       "```python file=try.py\nprint(1)\n```\n```sh\ncat try.py\n```\n```output\nprint(1)\n```\n",
+		"an exit code": "```sh exit=3\necho a; (exit 3)\n```\n```output\na\n```\n",
+		"what varies":  "```sh\nprintf 'a 1 b\\nx\\ny\\nz\\n'\n```\n```output\na … b\n…\nz\n```\n",
+		"typed answers": "```sh type=\"Ada|secret\"\nprintf 'Name: '; read -r x; printf 'Password (not shown): '; " +
+			"read -r y; echo; echo $x $y\n```\n```output\nName: Ada\nPassword (not shown): \nAda secret\n```\n",
+		"progress": "```sh\nprintf '\\r1 of 2\\033[K'; printf '\\r2 of 2\\033[K'; printf '\\r\\033[K'; echo " +
+			"done\n```\n```output\ndone\n```\n",
+		"what is not run": "```sh not-run\nexit 1\n```\n```text\nelse\n```\n",
+		"what is missing": "```sh needs=no-such-program\nexit 1\n```\n```output\na\n```\n```sh needs=sh\necho " +
+			"b\n```\n```output\nb\n```\n",
 		"an end without \\n": "```sh\nprintf a\n```\n```output\na\n```\n",
 	} {
 		t.Run(name, func(t *testing.T) { assert.NoError(t, walked(t, text)) })
@@ -152,6 +156,7 @@ func TestHosts(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("needs curl")
 	}
-	require.NoError(t, walked(t, "```sh\ncurl -sSf https://api.test.datacite.org/dois && echo && curl -sSf https://api.datacite.org/dois\n"+
+	require.NoError(t, walked(t, "```sh\ncurl -sSf https://api.test.datacite.org/dois && echo && curl -sSf "+
+		"https://api.datacite.org/dois\n"+
 		"```\n```output\n{\"data\":[]…\n{\"data\":[]…\n```\n```sh exit=56\ncurl -s https://example.org\n```\n", hosts(t)...))
 }

@@ -111,12 +111,14 @@ func TestReleaseArchives(t *testing.T) {
 			for _, dep := range append(info.Deps, &info.Main) {
 				assert.Nil(t, dep.Replace, dep.Path)
 				assert.Contains(t, string(modules), dep.Path+" "+dep.Version+"\n")
-				files, err := filepath.Glob(filepath.Join(folder, "licenses", filepath.FromSlash(dep.Path), "[Ll][Ii][Cc][Ee][Nn]*"))
+				files, err := filepath.Glob(filepath.Join(folder, "licenses", filepath.FromSlash(dep.Path),
+					"[Ll][Ii][Cc][Ee][Nn]*"))
 				require.NoError(t, err)
 				assert.NotEmpty(t, files, dep.Path)
 			}
 			for _, file := range []string{
-				"LICENSE", "README.md", "CHANGELOG.md", "licenses/go/LICENSE", "man/man1/datacite.1", "man/man1/datacite-usage-send.1", "man/man7/datacite-tables.7",
+				"LICENSE", "README.md", "CHANGELOG.md", "licenses/go/LICENSE", "man/man1/datacite.1",
+				"man/man1/datacite-usage-send.1", "man/man7/datacite-tables.7",
 				"completions/datacite.bash", "completions/_datacite", "completions/datacite.fish", "completions/datacite.ps1",
 				"licenses/github.com/datacite-go/datacite-go/reports/counter/robots.LICENSE",
 			} {
@@ -134,10 +136,13 @@ func TestReleaseSaysItsVersion(t *testing.T) {
 	file, err := elf.Open(program)
 	require.NoError(t, err)
 	defer file.Close()
-	assert.False(t, slices.ContainsFunc(file.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }), "it is static")
+	assert.False(t, slices.ContainsFunc(file.Progs, func(p *elf.Prog) bool {
+		return p.Type == elf.PT_INTERP
+	}), "it is static")
 	commit := strings.TrimSpace(do(t, exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD")))
 	var said struct{ Version, Commit, Date, Go, Schema, Robots string }
-	require.NoError(t, json.Unmarshal([]byte(do(t, exec.CommandContext(t.Context(), program, "version", "--json"))), &said))
+	require.NoError(t, json.Unmarshal([]byte(do(t, exec.CommandContext(t.Context(), program, "version", "--json"))),
+		&said))
 	assert.Equal(t, version, said.Version)
 	assert.Equal(t, commit[:12], said.Commit)
 	for _, text := range []string{said.Date, said.Go, said.Schema, said.Robots} {
@@ -161,7 +166,8 @@ func TestReleaseIsADebianPackage(t *testing.T) {
 	do(t, exec.CommandContext(t.Context(), "dpkg", "--root="+root, "-i", pkg))
 	assert.Contains(t, do(t, inside(t.Context(), root, 0, "/usr/bin/datacite", "version")), "datacite "+version)
 	for _, file := range []string{
-		"man/man1/datacite.1.gz", "man/man7/datacite-json.7.gz", "bash-completion/completions/datacite", "zsh/vendor-completions/_datacite",
+		"man/man1/datacite.1.gz", "man/man7/datacite-json.7.gz", "bash-completion/completions/datacite",
+		"zsh/vendor-completions/_datacite",
 		"fish/vendor_completions.d/datacite.fish", "doc/datacite/copyright",
 	} {
 		assert.FileExists(t, filepath.Join(root, "usr/share", file))
@@ -207,12 +213,15 @@ func TestReleaseIsAnImage(t *testing.T) {
 	assert.Equal(t, []string{"linux", runtime.GOARCH, "65532:65532"}, []string{config.OS, config.Architecture, c.User})
 	assert.Contains(t, c.ExposedPorts, "8080/tcp")
 	assert.Equal(t, version, "v"+c.Labels["org.opencontainers.image.version"])
-	assert.True(t, slices.ContainsFunc(manifest[0].RepoTags, func(tag string) bool { return strings.HasSuffix(tag, "/datacite:"+version[1:]) }), manifest[0].RepoTags)
+	assert.True(t, slices.ContainsFunc(manifest[0].RepoTags, func(tag string) bool {
+		return strings.HasSuffix(tag, "/datacite:"+version[1:])
+	}), manifest[0].RepoTags)
 	tmp, err := os.Stat(filepath.Join(root, "tmp"))
 	require.NoError(t, err)
 	assert.Equal(t, os.ModeDir|os.ModeSticky|0o777, tmp.Mode())
 
-	require.NoError(t, os.WriteFile(filepath.Join(root, "etc/hosts"), []byte("127.0.0.1 localhost\n"), 0o600)) // as engines do
+	// as engines do
+	require.NoError(t, os.WriteFile(filepath.Join(root, "etc/hosts"), []byte("127.0.0.1 localhost\n"), 0o600))
 	require.NoError(t, os.Chmod(filepath.Join(root, "etc/hosts"), 0o644))
 	const nobody = 65532
 	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -229,9 +238,12 @@ func TestReleaseIsAnImage(t *testing.T) {
 	require.NoError(t, serving.Process.Signal(syscall.SIGTERM))
 	_ = serving.Wait() // interrupted
 
-	counted := inside(ctx, root, nobody, c.Entrypoint[0], "usage", "count", "-", "--month", "2026-10", "--creator", "Example", "--zone", "Europe/Berlin", "--log-format",
+	counted := inside(ctx, root, nobody, c.Entrypoint[0], "usage", "count", "-", "--month", "2026-10", "--creator",
+		"Example", "--zone", "Europe/Berlin", "--log-format",
 		"combined", "--investigations", `^/data/(10\..+)$`, "--requests", `^/get/(10\..+)$`, "--output", "-")
-	counted.Stdin = strings.NewReader(`192.0.2.7 - - [15/Oct/2026:10:00:00 +0200] "GET /data/10.5072/a HTTP/1.1" 200 100 "-" "Mozilla/5.0 (X11; Linux x86_64)"` + "\n")
+	counted.Stdin = strings.NewReader(
+		`192.0.2.7 - - [15/Oct/2026:10:00:00 +0200] "GET /data/10.5072/a HTTP/1.1" 200 100 "-" "Mozilla/5.0 (X11; Linux ` +
+			`x86_64)"` + "\n")
 	assert.Contains(t, do(t, counted), "10.5072/a", "time zones are built in")
 
 	// Behind the names of the service are services whose authority is added to those of the image.

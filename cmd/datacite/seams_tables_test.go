@@ -122,16 +122,20 @@ func TestTables(t *testing.T) {
 func TestTablesOfUnusualRecords(t *testing.T) {
 	unusual := []func(*metadata.Record){
 		func(r *metadata.Record) {
-			r.Creators[0].NameIdentifiers = []metadata.NameIdentifier{{NameIdentifier: "ror.org/04wxnsj81", NameIdentifierScheme: "ROR"}}
+			r.Creators[0].NameIdentifiers = []metadata.NameIdentifier{
+				{NameIdentifier: "ror.org/04wxnsj81", NameIdentifierScheme: "ROR"}}
 		},
 		func(r *metadata.Record) {
-			r.Creators[0].NameIdentifiers = []metadata.NameIdentifier{{NameIdentifier: "0000-0001-5727-2428", NameIdentifierScheme: "ORCID"}}
+			r.Creators[0].NameIdentifiers = []metadata.NameIdentifier{
+				{NameIdentifier: "0000-0001-5727-2428", NameIdentifierScheme: "ORCID"}}
 		},
 		func(r *metadata.Record) {
-			r.Creators[0].Affiliation = []metadata.Affiliation{{Name: "Ice", AffiliationIdentifier: "ror.org/04wxnsj82", AffiliationIdentifierScheme: "ROR"}}
+			r.Creators[0].Affiliation = []metadata.Affiliation{
+				{Name: "Ice", AffiliationIdentifier: "ror.org/04wxnsj82", AffiliationIdentifierScheme: "ROR"}}
 		},
 		func(r *metadata.Record) {
-			r.Publisher = metadata.Publisher{Name: "A | B", PublisherIdentifier: "ror.org/04wxnsj82", PublisherIdentifierScheme: "ROR"}
+			r.Publisher = metadata.Publisher{Name: "A | B", PublisherIdentifier: "ror.org/04wxnsj82",
+				PublisherIdentifierScheme: "ROR"}
 		},
 		func(r *metadata.Record) { r.Dates = []metadata.Date{{Date: "2019-05-17/..", DateType: "Collected"}} },
 		func(r *metadata.Record) {
@@ -147,7 +151,8 @@ func TestTablesOfUnusualRecords(t *testing.T) {
 			r.Creators[0] = metadata.Creator{Name: "Plato, ", FamilyName: "Plato", NameType: metadata.NamePersonal}
 		},
 		func(r *metadata.Record) {
-			r.Creators[0] = metadata.Creator{Name: "Byron, Ada", FamilyName: "Lovelace", GivenName: "A.", NameType: metadata.NamePersonal}
+			r.Creators[0] = metadata.Creator{Name: "Byron, Ada", FamilyName: "Lovelace", GivenName: "A.",
+				NameType: metadata.NamePersonal}
 		},
 		func(r *metadata.Record) { r.Creators[0] = metadata.Creator{Name: "Groß, Änne & Weiß, Öl"} },
 		func(r *metadata.Record) { r.Creators[0] = metadata.Creator{Name: "Lovelace, Ada 0000-0001-5727-2427"} },

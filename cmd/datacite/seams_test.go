@@ -58,29 +58,48 @@ type writer struct {
 }
 
 var writers = []writer{
-	{of: []string{"get --json", "get --format json", "get --output"}, has: recordJSON, file: "get.json", args: "get {doi} --json --output FILE"},
+	{of: []string{"get --json", "get --format json", "get --output"}, has: recordJSON, file: "get.json",
+		args: "get {doi} --json --output FILE"},
 	{of: []string{"get --format xml"}, has: recordXML, file: "get.xml", args: "get {doi} --format xml --output FILE"},
-	{of: []string{"get --format datacite-json"}, has: recordJSON, plain: true, file: "datacite.json", args: "get {doi} --format datacite-json --output FILE"},
-	{of: []string{"get --format citeproc"}, has: aCitation, file: "citeproc.json", args: "get {doi} --format citeproc --output FILE"},
-	{of: []string{"harvest --output"}, has: recordJSON, file: "harvest.jsonl", args: "harvest --prefix 10.5072 --output FILE"},
-	{of: []string{"harvest --output"}, has: recordJSON, file: "harvest.jsonl.gz", args: "harvest --prefix 10.5072 --output FILE"},
-	{of: []string{"search --json", "search --format json"}, has: recordJSON, file: "search.jsonl", args: "search --prefix 10.5072 --output FILE"},
-	{of: []string{"search --all"}, has: recordJSON, file: "all.jsonl", args: "search --prefix 10.5072 --all --output FILE"},
-	{of: []string{"search --output", "search --format csv"}, has: recordTable, file: "search.csv", args: "search --prefix 10.5072 --output FILE"},
-	{of: []string{"search --format xlsx"}, has: recordTable, file: "search.xlsx", args: "search --prefix 10.5072 --output FILE"},
+	{of: []string{"get --format datacite-json"}, has: recordJSON, plain: true, file: "datacite.json",
+		args: "get {doi} --format datacite-json --output FILE"},
+	{of: []string{"get --format citeproc"}, has: aCitation, file: "citeproc.json",
+		args: "get {doi} --format citeproc --output FILE"},
+	{of: []string{"harvest --output"}, has: recordJSON, file: "harvest.jsonl",
+		args: "harvest --prefix 10.5072 --output FILE"},
+	{of: []string{"harvest --output"}, has: recordJSON, file: "harvest.jsonl.gz",
+		args: "harvest --prefix 10.5072 --output FILE"},
+	{of: []string{"search --json", "search --format json"}, has: recordJSON, file: "search.jsonl",
+		args: "search --prefix 10.5072 --output FILE"},
+	{of: []string{"search --all"}, has: recordJSON, file: "all.jsonl",
+		args: "search --prefix 10.5072 --all --output FILE"},
+	{of: []string{"search --output", "search --format csv"}, has: recordTable, file: "search.csv",
+		args: "search --prefix 10.5072 --output FILE"},
+	{of: []string{"search --format xlsx"}, has: recordTable, file: "search.xlsx",
+		args: "search --prefix 10.5072 --output FILE"},
 	{of: []string{"register --output"}, has: recordTable, file: "result.csv", args: "register items.csv --output FILE"},
 	{of: []string{"register --template"}, has: recordTable, file: "template.csv", args: "register --template"},
 	{of: []string{"register --json"}, has: outcomes, file: "outcomes.json", args: "register items.csv --dry-run --json"},
-	{of: []string{"audit --json", "audit --format json", "audit --output"}, has: differences, file: "audit.jsonl", args: "audit items.csv --prefix 10.5072 --output FILE", code: 1},
-	{of: []string{"audit --format csv"}, has: differences, file: "audit.csv", args: "audit items.csv --prefix 10.5072 --output FILE", code: 1},
-	{of: []string{"audit --format xlsx"}, has: differences, file: "audit.xlsx", args: "audit items.csv --prefix 10.5072 --output FILE", code: 1},
-	{of: []string{"usage count --output"}, has: aReport, file: "report.json", args: "usage count accesses.log --month 2026-05 --creator Ice --gap 0 --output FILE"},
-	{of: []string{"usage count --output"}, has: countTable, file: "counts.csv", args: "usage count accesses.log --month 2026-05 --creator Ice --gap 0 --output FILE"},
-	{of: []string{"usage count --output"}, has: countTable, file: "counts.xlsx", args: "usage count accesses.log --month 2026-05 --creator Ice --gap 0 --output FILE"},
-	{of: []string{"usage count --json"}, has: outcomes, file: "counted.json", args: "usage count accesses.log --month 2026-05 --creator Ice --gap 0 --json"},
-	{of: []string{"usage check --json", "usage check --format json", "usage check --output"}, has: differences, file: "check.jsonl", args: "usage check example.repo --output FILE", code: 1},
-	{of: []string{"usage check --format csv"}, has: differences, file: "check.csv", args: "usage check example.repo --output FILE", code: 1},
-	{of: []string{"usage check --format xlsx"}, has: differences, file: "check.xlsx", args: "usage check example.repo --output FILE", code: 1},
+	{of: []string{"audit --json", "audit --format json", "audit --output"}, has: differences, file: "audit.jsonl",
+		args: "audit items.csv --prefix 10.5072 --output FILE", code: 1},
+	{of: []string{"audit --format csv"}, has: differences, file: "audit.csv",
+		args: "audit items.csv --prefix 10.5072 --output FILE", code: 1},
+	{of: []string{"audit --format xlsx"}, has: differences, file: "audit.xlsx",
+		args: "audit items.csv --prefix 10.5072 --output FILE", code: 1},
+	{of: []string{"usage count --output"}, has: aReport, file: "report.json",
+		args: "usage count accesses.log --month 2026-05 --creator Ice --gap 0 --output FILE"},
+	{of: []string{"usage count --output"}, has: countTable, file: "counts.csv",
+		args: "usage count accesses.log --month 2026-05 --creator Ice --gap 0 --output FILE"},
+	{of: []string{"usage count --output"}, has: countTable, file: "counts.xlsx",
+		args: "usage count accesses.log --month 2026-05 --creator Ice --gap 0 --output FILE"},
+	{of: []string{"usage count --json"}, has: outcomes, file: "counted.json",
+		args: "usage count accesses.log --month 2026-05 --creator Ice --gap 0 --json"},
+	{of: []string{"usage check --json", "usage check --format json", "usage check --output"}, has: differences,
+		file: "check.jsonl", args: "usage check example.repo --output FILE", code: 1},
+	{of: []string{"usage check --format csv"}, has: differences, file: "check.csv",
+		args: "usage check example.repo --output FILE", code: 1},
+	{of: []string{"usage check --format xlsx"}, has: differences, file: "check.xlsx",
+		args: "usage check example.repo --output FILE", code: 1},
 }
 
 // A reader is a command line that reads a file.
@@ -95,33 +114,46 @@ type reader struct {
 }
 
 var readers = []reader{
-	{of: []string{"register FILE…"}, name: "register", args: "register FILE", reads: []content{recordJSON, recordXML, recordTable}, way: ways},
-	{name: "register, a copy", args: "register FILE --url https://a.example/{suffix}", reads: []content{recordJSON, recordXML}, changes: copied},
+	{of: []string{"register FILE…"}, name: "register", args: "register FILE",
+		reads: []content{recordJSON, recordXML, recordTable}, way: ways},
+	{name: "register, a copy", args: "register FILE --url https://a.example/{suffix}",
+		reads: []content{recordJSON, recordXML}, changes: copied},
 	{name: "register, another year", args: "register FILE", reads: []content{recordJSON, recordXML}, changes: anotherYear},
 	{name: "register, hidden", args: "register FILE", reads: []content{recordJSON}, changes: hidden},
-	{of: []string{"audit SOURCE"}, name: "audit", args: "audit FILE --prefix 10.5072 --only missing,url,state,metadata", reads: []content{recordJSON, recordTable}, way: ways},
-	{name: "audit of a folder", args: "audit FOLDER --prefix 10.5072 --only missing,url,state,metadata", reads: []content{recordXML}},
-	{name: "audit --fix", args: "audit FILE --prefix 10.5072 --only missing,url,state,metadata --fix --yes", reads: []content{recordJSON, recordTable}, way: ways},
-	{name: "audit --fix, another year", args: "audit FILE --prefix 10.5072 --only missing,url,state,metadata --fix --yes", reads: []content{recordJSON}, changes: anotherYear},
-	{of: []string{"usage send FILE…"}, name: "usage send", args: "usage send FILE", ofTable: " --month 2026-05 --creator Ice", reads: []content{aReport, countTable}, way: ways},
-	{of: []string{"usage repair FILE…"}, name: "usage repair", args: "usage repair example.repo FILE --yes", ofTable: " --month 2026-05 --creator Ice", reads: []content{aReport, countTable}, way: ways},
-	{of: []string{"usage count FILE…"}, name: "usage count", args: "usage count FILE --month 2026-05 --creator Ice --gap 0", way: ways},
-	{of: []string{"sandbox --load"}, name: "sandbox --load", args: "sandbox --port 0 --load FILE -- true", reads: []content{recordJSON, aReport}, way: ways},
+	{of: []string{"audit SOURCE"}, name: "audit", args: "audit FILE --prefix 10.5072 --only missing,url,state,metadata",
+		reads: []content{recordJSON, recordTable}, way: ways},
+	{name: "audit of a folder", args: "audit FOLDER --prefix 10.5072 --only missing,url,state,metadata",
+		reads: []content{recordXML}},
+	{name: "audit --fix", args: "audit FILE --prefix 10.5072 --only missing,url,state,metadata --fix --yes",
+		reads: []content{recordJSON, recordTable}, way: ways},
+	{name: "audit --fix, another year", args: "audit FILE --prefix 10.5072 --only missing,url,state,metadata --fix --yes",
+		reads: []content{recordJSON}, changes: anotherYear},
+	{of: []string{"usage send FILE…"}, name: "usage send", args: "usage send FILE",
+		ofTable: " --month 2026-05 --creator Ice", reads: []content{aReport, countTable}, way: ways},
+	{of: []string{"usage repair FILE…"}, name: "usage repair", args: "usage repair example.repo FILE --yes",
+		ofTable: " --month 2026-05 --creator Ice", reads: []content{aReport, countTable}, way: ways},
+	{of: []string{"usage count FILE…"}, name: "usage count",
+		args: "usage count FILE --month 2026-05 --creator Ice --gap 0", way: ways},
+	{of: []string{"sandbox --load"}, name: "sandbox --load", args: "sandbox --port 0 --load FILE -- true",
+		reads: []content{recordJSON, aReport}, way: ways},
 }
 
 // ways are those of refusals: another command, another file, a flag, or what is missing.
-const ways = `datacite [a-z]+ |--[a-z]|\bgive |\bsave |is not one of|are required|the columns are|has no column|only .* are read|neither a header nor`
+const ways = `datacite [a-z]+ |--[a-z]|\bgive |\bsave |is not one of|are required|the columns are|has no column|only ` +
+	`.* are read|neither a header nor`
 
 // noSeam are no surfaces of the command.
 var noSeam = map[string]string{
-	"get DOI…": "names", "search [WORD...]": "words", "harvest [WORD...]": "words", "usage check ACCOUNT": "a name", "usage repair ACCOUNT": "a name",
+	"get DOI…": "names", "search [WORD...]": "words", "harvest [WORD...]": "words", "usage check ACCOUNT": "a name",
+	"usage repair ACCOUNT":    "a name",
 	"upgrade FILE_OR_FOLDER…": "documents of older kernels, which no command writes", "upgrade --json": "what was done",
 	"upgrade --output": "documents that stay as they are, but for what it prints",
 	"hide DOI…":        "names", "show DOI…": "names", "delete DOI…": "names", "transfer DOI…": "names", "search --format doi": "names", "transfer --json": "what was done", "hide --json": "what was done", "show --json": "what was done",
 	"delete --json": "what was done", "sandbox COMMAND]": "a program", "config [NAME": "a word", "config [VALUE]]": "a word",
 	"get --format text": "for people", "get --format citation": "for people", "search --format table": "for people", "audit --format table": "for people",
 	"usage check --format table": "for people", "audit --html": "for people", "search --html": "for people", "usage check --html": "for people",
-	"get --format bibtex": "as citeproc: other programs read it", "get --format codemeta": "as citeproc", "get --format crosscite": "as citeproc",
+	"get --format bibtex": "as citeproc: other programs read " +
+		"it", "get --format codemeta": "as citeproc", "get --format crosscite": "as citeproc",
 	"get --format jats": "as citeproc", "get --format ris": "as citeproc", "get --format schema.org": "as citeproc", "get --format csv": "as citeproc",
 	"harvest --json": "what was done", "usage repair --json": "what was done", "usage send --json": "what was done", "login --json": "what was done",
 	"config --json": "settings", "version --json": "the version", "sandbox --json": "an address", "sandbox --address-file": "an address",
@@ -149,7 +181,8 @@ func surfaces(cmd *cobra.Command) (all []string) {
 			for _, value := range values {
 				all = append(all, wordsOf(cmd)+" --format "+value)
 			}
-		case takes == "file", takes == "files", takes == "folder", f.Value.Type() == "bool" && strings.HasPrefix(usage, "print "):
+		case takes == "file", takes == "files", takes == "folder", f.Value.Type() == "bool" &&
+			strings.HasPrefix(usage, "print "):
 			all = append(all, wordsOf(cmd)+" --"+f.Name)
 		}
 	})
@@ -208,7 +241,8 @@ func newSeam(t *testing.T, b datacitetest.Behaviour, records int) *seam {
 		s.dois = append(s.dois, name)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(s.folder, "items.csv"), []byte(tableOfRecords), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(s.folder, "accesses.log"), []byte(strings.ReplaceAll(logOfDataverse, "10.5072/a", "10.5072/seam-0")), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(s.folder, "accesses.log"),
+		[]byte(strings.ReplaceAll(logOfDataverse, "10.5072/a", "10.5072/seam-0")), 0o600))
 	return s
 }
 
@@ -290,7 +324,8 @@ func (s *seam) documents(t *testing.T) map[string]string {
 
 // copied makes records of other DOIs.
 func copied(text string) string {
-	return strings.NewReplacer("10.5072/seam-", "10.5072/copy-", "10.5072/SEAM-", "10.5072/COPY-", `"seam-`, `"copy-`).Replace(text)
+	return strings.NewReplacer("10.5072/seam-", "10.5072/copy-", "10.5072/SEAM-", "10.5072/COPY-", `"seam-`,
+		`"copy-`).Replace(text)
 }
 
 var year = regexp.MustCompile(`("publicationYear":\s*"?|<publicationYear>)\d{4}`)
@@ -419,7 +454,8 @@ func compare(t *testing.T, before, after, notes string, plain bool) {
 		}
 	}
 	for _, c := range changes {
-		if c.Path != "doi" && !strings.HasSuffix(c.Path, "publicationYear") && !strings.HasSuffix(c.Found, "; Issued") { // the service shows the year as a date, too
+		// the service shows the year as a date, too
+		if c.Path != "doi" && !strings.HasSuffix(c.Path, "publicationYear") && !strings.HasSuffix(c.Found, "; Issued") {
 			assert.Contains(t, notes, ": "+c.Path, "%s", c)
 		}
 	}

@@ -32,7 +32,8 @@ func TestThePasswordIsNotShown(t *testing.T) {
 		{"wrong-one\n", nil, 2, " refuses the login of EXAMPLE.REPO: "},
 		{"\n", nil, 2, "datacite: a login is a name and a password; nothing was stored"},
 		{"sand\x03", nil, 130, "datacite: interrupted; nothing was done"},
-		{"", syscall.SIGTERM, 130, "datacite: interrupted; nothing was done"},      // without text, which may reach the terminal after the question has ended and given its echo back
+		// without text, which may reach the terminal after the question has ended and given its echo back
+		{"", syscall.SIGTERM, 130, "datacite: interrupted; nothing was done"},
 		{"sandbox\x1a-password\n", nil, 2, " refuses the login of EXAMPLE.REPO: "}, // Ctrl-Z drops what was typed
 	} {
 		x := shelltest.Anonymous(srv).Terminal(t, 80, "login")
@@ -78,14 +79,17 @@ func TestQuestions(t *testing.T) {
 	run.Env["DATACITE_TOKEN"] = seen.Token(seen.Now().AddDate(1, 0, 0))
 	table := items(t, 2)
 	wanted := shelltest.File(t, "wanted.csv", "doi,url\n10.5072/wanted,https://repository.example.org/\n")
-	counts := shelltest.File(t, "counts.csv", "doi,metric,access,count,platform,publisher\n10.5072/a,unique-dataset-requests,regular,1,P,R\n")
+	counts := shelltest.File(t, "counts.csv",
+		"doi,metric,access,count,platform,publisher\n10.5072/a,unique-dataset-requests,regular,1,P,R\n")
 	for _, command := range []struct {
 		asks string
 		args []string
 	}{
 		{"Write 1 DOI at production (api.datacite.org)? [y/N] ", []string{"audit", wanted, "--prefix", "10.5072", "--fix"}},
-		{"Write 2 DOIs at production (api.datacite.org)? Registered and findable DOIs are permanent. [y/N] ", []string{"register", table, "--prefix", "10.5072"}},
-		{"to production (api.datacite.org)? [y/N] ", []string{"usage", "send", counts, "--creator", "Ice", "--month", "2026-05"}},
+		{"Write 2 DOIs at production (api.datacite.org)? Registered and findable DOIs are permanent. [y/N] ",
+			[]string{"register", table, "--prefix", "10.5072"}},
+		{"to production (api.datacite.org)? [y/N] ",
+			[]string{"usage", "send", counts, "--creator", "Ice", "--month", "2026-05"}},
 	} {
 		for _, tt := range []struct {
 			typed string
@@ -109,7 +113,8 @@ func TestQuestions(t *testing.T) {
 		assert.Zero(t, code, printed)
 		assert.NotContains(t, printed, "[y/N]")
 	}
-	code, printed := run.Terminal(t, 200, "usage", "send", counts, "--creator", "Ice", "--month", "2026-05", "--dry-run").End()
+	code, printed := run.Terminal(t, 200, "usage", "send", counts, "--creator", "Ice", "--month", "2026-05",
+		"--dry-run").End()
 	assert.Zero(t, code, printed)
 	assert.Contains(t, printed, "Dry run: nothing sent. production (api.datacite.org) would hold exactly this report.")
 }
@@ -169,18 +174,21 @@ func TestProgressIsInterrupted(t *testing.T) {
 	code, printed := x.End()
 	assert.Equal(t, 130, code)
 	screen, _ := shelltest.Screen(printed)
-	assert.Regexp(t, `^(\^C)?\S+items\.registered\.csv: 250 records at \S+: \d+ created\ndatacite: interrupted; \d+ records left; run the same command again to continue\n$`, screen)
+	assert.Regexp(t, `^(\^C)?\S+items\.registered\.csv: 250 records at \S+: \d+ created\ndatacite: interrupted; \d+ `+
+		`records left; run the same command again to continue\n$`, screen)
 }
 
 // What anybody has written into a record does not control the terminal, in no format.
 func TestTextsDoNotControlTheTerminal(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","state":"findable","url":"https://a.example/","publisher":"P","publicationYear":2020,"creators":[{"name":"C\u009b31m"}],
+	require.NoError(t, srv.PutRecordJSON(
+		[]byte(`{"doi":"10.5072/a","state":"findable","url":"https://a.example/","publisher":"P","publicationYear":2020,"creators":[{"name":"C\u009b31m"}],
 		"titles":[{"title":"A\u001b]0;owned\u0007 \u202eevil\u001b[31m 中文 and more"}],"types":{"resourceTypeGeneral":"Dataset"}}`)))
 	other := shelltest.File(t, "other.csv", "doi,title,creators,publisher,year,type\n10.5072/a,B,org: C,P,2020,Dataset\n")
 	for _, line := range []string{
 		"search", "search --format csv", "search --json", "harvest --output -", "get 10.5072/a", "get 10.5072/a --json",
-		"get 10.5072/a --format citation", "get 10.5072/a --format bibtex", "audit FILE --prefix 10.5072", "audit FILE --prefix 10.5072 --format csv",
+		"get 10.5072/a --format citation", "get 10.5072/a --format " +
+			"bibtex", "audit FILE --prefix 10.5072", "audit FILE --prefix 10.5072 --format csv",
 		"audit FILE --prefix 10.5072 --json", "audit FILE --prefix 10.5072 --fix --yes --json",
 	} {
 		run := shelltest.At(srv)
@@ -201,7 +209,9 @@ func TestTextsDoNotControlTheTerminal(t *testing.T) {
 // Colours are for terminals that show them, and for people who want them.
 func TestColours(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","state":"findable","url":"https://a.example/","titles":[{"title":"A title that is longer than forty columns are wide"}]}`)))
+	require.NoError(t, srv.PutRecordJSON(
+		[]byte(`{"doi":"10.5072/a","state":"findable","url":"https://a.example/","titles":[{"title":"A title that is `+
+			`longer than forty columns are wide"}]}`)))
 	coloured := regexp.MustCompile("\x1b\\[[0-9;]+m")
 	for _, args := range [][]string{{"get", "10.5072/a"}, {"search"}, {"help"}} {
 		for env, want := range map[string]bool{"A=b": true, "NO_COLOR=1": false, "TERM=dumb": false, "NO_COLOR=": true} {

@@ -57,7 +57,8 @@ func currentVersion() versionInfo {
 func readVersion(build *debug.BuildInfo) versionInfo {
 	i := versionInfo{
 		Version: "devel", Commit: Commit, Date: Date,
-		Go: runtime.Version(), Schema: metadata.KernelVersion, Robots: counter.RobotsDate, System: runtime.GOOS + "/" + runtime.GOARCH,
+		Go: runtime.Version(), Schema: metadata.KernelVersion, Robots: counter.RobotsDate, System: runtime.GOOS + "/" +
+			runtime.GOARCH,
 	}
 	if build == nil {
 		return i

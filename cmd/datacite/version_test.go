@@ -26,7 +26,8 @@ func TestVersionOfEachKindOfBuild(t *testing.T) {
 	}{
 		{"a release", &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, hash, "v1.2.3", "0123456789ab", date},
 		{"go install of a version", &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, "", "v1.2.3", "", ""},
-		{"a checkout", &debug.BuildInfo{Main: debug.Module{Version: "v1.2.4-0.20261123120000-0123456789ab+dirty"}, Settings: vcs}, "",
+		{"a checkout", &debug.BuildInfo{Main: debug.Module{Version: "v1.2.4-0.20261123120000-0123456789ab+dirty"},
+			Settings: vcs}, "",
 			"v1.2.4-0.20261123120000-0123456789ab+dirty", "0123456789ab", date},
 		{"a checkout, -buildvcs=false", &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "", "devel", "", ""},
 		{"a build without modules", nil, "", "devel", "", ""},

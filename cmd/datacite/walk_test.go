@@ -15,7 +15,8 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 )
 
-var walkedWith = flag.String("datacite", "", "`program` with which the pages of docs are walked (without it: built from this folder)")
+var walkedWith = flag.String("datacite", "",
+	"`program` with which the pages of docs are walked (without it: built from this folder)")
 
 // programPath is a PATH with the program that is walked.
 func programPath(t *testing.T) string {

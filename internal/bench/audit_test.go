@@ -38,12 +38,15 @@ func (p pager) RoundTrip(r *http.Request) (*http.Response, error) {
 	n, _ := strconv.Atoi(r.URL.Query().Get("page[cursor]"))
 	body := bytes.ReplaceAll(p.page, []byte("10.5072/r"), []byte(nameOf(n, "10.5072/r")))
 	body = bytes.ReplaceAll(body, []byte(`"suffix":"r`), fmt.Appendf(nil, `"suffix":"p%03dr`, n))
-	body = bytes.Replace(body, fmt.Appendf(nil, `"total":%d`, pageRecords), fmt.Appendf(nil, `"total":%d`, p.pages*pageRecords), 1)
+	body = bytes.Replace(body, fmt.Appendf(nil, `"total":%d`, pageRecords),
+		fmt.Appendf(nil, `"total":%d`, p.pages*pageRecords), 1)
 	if n < p.pages {
-		body = bytes.Replace(body, []byte(`"links":{`), fmt.Appendf(nil, `"links":{"next":"http://localhost/dois?page[cursor]=%d",`, n+1), 1)
+		body = bytes.Replace(body, []byte(`"links":{`),
+			fmt.Appendf(nil, `"links":{"next":"http://localhost/dois?page[cursor]=%d",`, n+1), 1)
 	}
 	return &http.Response{
-		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Request: r, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)),
+		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)),
 	}, nil
 }
 
@@ -54,10 +57,12 @@ func BenchmarkAudit(b *testing.B) {
 	for _, n := range []int{2, 4, 8, 16} {
 		b.Run(fmt.Sprintf("%d000", n), func(b *testing.B) {
 			service.pages = n
-			c, err := reconcile.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: service}})
+			c, err := reconcile.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"},
+				HTTPClient: &http.Client{Transport: service}})
 			require.NoError(b, err)
 			perItem(b, n*pageRecords, func() error {
-				for d, err := range c.Audit(context.Background(), times(n, desired), &reconcile.AuditOptions{Prefix: []string{"10.5072"}, TempDir: b.TempDir()}) {
+				for d, err := range c.Audit(context.Background(), times(n, desired),
+					&reconcile.AuditOptions{Prefix: []string{"10.5072"}, TempDir: b.TempDir()}) {
 					if err != nil {
 						return err
 					}
@@ -71,7 +76,8 @@ func BenchmarkAudit(b *testing.B) {
 
 // desiredOf is what makes the records of a page right.
 func desiredOf(b *testing.B, page []byte) (all []reconcile.Desired) {
-	c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: inMemory(page)}})
+	c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"},
+		HTTPClient: &http.Client{Transport: inMemory(page)}})
 	require.NoError(b, err)
 	found, err := listPage(c)
 	require.NoError(b, err)
@@ -126,7 +132,8 @@ func BenchmarkDiff(b *testing.B) {
 	wanted := desiredOf(b, pageOfRecords(false))[0].Metadata
 	for _, n := range []int{1, 2, 4, 8} {
 		long := *wanted
-		long.Creators, long.Subjects, long.Dates = slices.Repeat(wanted.Creators, n), slices.Repeat(wanted.Subjects, n), slices.Repeat(wanted.Dates, n)
+		long.Creators, long.Subjects, long.Dates = slices.Repeat(wanted.Creators,
+			n), slices.Repeat(wanted.Subjects, n), slices.Repeat(wanted.Dates, n)
 		changed := changedIn(b, long)
 		for name, found := range map[string]*metadata.Record{"equal": &long, "changed": changed} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {

@@ -117,14 +117,17 @@ var recordMembers = []content{
 	{"XML", `"xml":"`, base64.StdEncoding.EncodeToString([]byte("<a/>&amp;%25")), `"`},
 }
 
-const aRecord = `{"data":{"id":"10.5072/a","type":"dois","attributes":{"doi":"10.5072/a","state":"findable","url":"https://example.org/"`
+const aRecord = `{"data":{"id":"10.5072/a","type":"dois","attributes":{"doi":"10.5072/a","state":"findable",` +
+	`"url":"https://example.org/"`
 
 var (
 	oneRecord = append(members(aRecord+`,`, `}}}`, recordMembers...),
 		content{"included", aRecord + `}},"included":[{}`, `,{}`, `]}`})
-	records = append(members(`{"data":[{"id":"10.5072/a","attributes":{"doi":"10.5072/a",`, `}}],"meta":{"total":1}}`, recordMembers...),
+	records = append(members(`{"data":[{"id":"10.5072/a","attributes":{"doi":"10.5072/a",`, `}}],"meta":{"total":1}}`,
+		recordMembers...),
 		content{"records", `{"data":[{"id":"a","attributes":{}}`, `,{"id":"#","attributes":{}}`, `]}`},
-		content{"long records", `{"data":[{"id":"a","attributes":{}}`, `,{"id":"#","attributes":{"url":"` + strings.Repeat("u", 1<<20) + `"}}`, `]}`},
+		content{"long records", `{"data":[{"id":"a","attributes":{}}`,
+			`,{"id":"#","attributes":{"url":"` + strings.Repeat("u", 1<<20) + `"}}`, `]}`},
 		content{"facets", `{"data":[],"meta":{"a":[{}`, `,{}`, `]}}`},
 		content{"meta", `{"data":[],"meta":{"a":1`, `,"x#":1`, `}}`},
 		content{"a cursor", `{"data":[],"links":{"next":"https://x.org/?page[cursor]=`, `%25`, `"}}`})
@@ -150,12 +153,15 @@ func storedReports(subset string) []content {
 		content{"subsets", aReport + `"report-subsets":[{}`, `,{"gzip":""}`, `]}}`},
 		content{"checksums", aReport + `"report-subsets":[{}`, `,{"checksum":"` + strings.Repeat("c", 1<<20) + `"}`, `]}}`},
 		content{"data", aReport + `"report-subsets":[{"gzip":"`, `QUFB`, `"}]}}`},
-		content{"small subsets", aReport + `"report-subsets":[{}`, `,` + strings.Replace(compressedPart(content{"", `{"report-datasets":[{}`, ``, `]}`}, 0), `"checksum":"a",`, "", 1), `]}}`},
+		content{"small subsets", aReport + `"report-subsets":[{}`,
+			`,` + strings.Replace(compressedPart(content{"", `{"report-datasets":[{}`, ``, `]}`}, 0), `"checksum":"a",`, "",
+				1), `]}}`},
 		content{"a subset that inflates", aReport + `"report-subsets":[` + subset, `,{}`, `]}}`},
 	)
 }
 
-const anElement = `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI">10.5072/a</identifier>`
+const anElement = `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier ` +
+	`identifierType="DOI">10.5072/a</identifier>`
 
 // documents are metadata in XML.
 var documents = []content{
@@ -178,7 +184,8 @@ var documents = []content{
 	{"tags as text", anElement, `<b>`, `</resource>`},
 	{"lost characters", anElement, `??`, `</resource>`},
 	{"elements with lost characters", anElement, `<a>??</a>`, `</resource>`},
-	{"a long name", `<resource xmlns="http://datacite.org/schema/kernel-4"><a` + strings.Repeat("a", 64<<10) + `>`, `<a/>`, ``},
+	{"a long name", `<resource xmlns="http://datacite.org/schema/kernel-4"><a` + strings.Repeat("a", 64<<10) + `>`, `<a/>`,
+		``},
 	{"open", anElement, `<`, ``},
 }
 

@@ -90,14 +90,16 @@ func dataset(e *bench.Entry) reports.Dataset {
 		PublisherID: typed(e.PublisherID), DatasetID: typed(e.DatasetID), Dates: typed(e.DatasetDates), Contributors: typed(e.Contributors),
 	}
 	for _, p := range e.Performance {
-		out := reports.Performance{Period: reports.Period{BeginDate: reports.Date(p.Period.BeginDate), EndDate: reports.Date(p.Period.EndDate)}}
+		out := reports.Performance{Period: reports.Period{BeginDate: reports.Date(p.Period.BeginDate),
+			EndDate: reports.Date(p.Period.EndDate)}}
 		for _, n := range p.Instance {
 			var counts reports.CountryCounts
 			for _, country := range slices.Sorted(maps.Keys(n.CountryCounts)) {
 				counts = append(counts, reports.CountryCount{Country: country, Count: int64(n.CountryCounts[country])})
 			}
 			out.Instance = append(out.Instance, reports.Instance{
-				Count: int64(n.Count), MetricType: reports.MetricType(n.MetricType), AccessMethod: reports.AccessMethod(n.AccessMethod),
+				Count: int64(n.Count), MetricType: reports.MetricType(n.MetricType),
+				AccessMethod:  reports.AccessMethod(n.AccessMethod),
 				CountryCounts: counts,
 			})
 		}

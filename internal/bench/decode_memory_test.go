@@ -74,7 +74,8 @@ func beDecoder(arguments string) error {
 	if _, err := fmt.Sscan(arguments, &how, &expected, &checksum); err != nil {
 		return err
 	}
-	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: fromStdin{}}})
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"},
+		HTTPClient: &http.Client{Transport: fromStdin{}}})
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,8 @@ func beDecoder(arguments string) error {
 type fromStdin struct{}
 
 func (fromStdin) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r, Body: os.Stdin}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: os.Stdin}, nil
 }
 
 func countStored(c *reports.Client) (n int, err error) {

@@ -67,7 +67,8 @@ func storedResponse(t testing.TB, subset []byte, n int) (response []byte, receip
 // writeStored writes that response. Whoever reads it may stop.
 func writeStored(w io.Writer, subset []byte, n int) {
 	part := fmt.Appendf(nil, `{"gzip":"%s","checksum":"%s"}`, base64.StdEncoding.EncodeToString(subset), checksum(subset))
-	_, _ = io.WriteString(w, `{"report":{"id":"`+reportID+`","report-header":{"created-by":"Example","exceptions":[{"code":69}]},"report-datasets":[],"report-subsets":[`)
+	_, _ = io.WriteString(w, `{"report":{"id":"`+reportID+
+		`","report-header":{"created-by":"Example","exceptions":[{"code":69}]},"report-datasets":[],"report-subsets":[`)
 	for i := range n {
 		if i > 0 {
 			_, _ = io.WriteString(w, ",")
@@ -81,7 +82,8 @@ func writeStored(w io.Writer, subset []byte, n int) {
 // network.
 func responding(t testing.TB, data []byte) *reports.Client {
 	t.Helper()
-	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: inMemory(data)}})
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"},
+		HTTPClient: &http.Client{Transport: inMemory(data)}})
 	require.NoError(t, err)
 	return c
 }

@@ -182,7 +182,8 @@ func (g generator) counts() (total, unique map[string]int) {
 
 // words are 2,000 words that nobody speaks, with the letters of English.
 var words = func() []string {
-	first := strings.Fields("b bl br c ch cl cr d dr f fl fr g gl gr h j k l m n p ph pl pr qu r s sc sh sl sp st str t th tr v w")
+	first := strings.Fields("b bl br c ch cl cr d dr f fl fr g gl gr h j k l m n p ph pl pr qu r s sc sh sl sp st str t " +
+		"th tr v w")
 	middle := strings.Fields("a a e e e i i o o u ai ea ee io oo ou")
 	last := strings.Fields("- - - l m n n r r s t ck ct ll nd ng nt rd st")
 	random := rand.New(rand.NewPCG(1, 1))

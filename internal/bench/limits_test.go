@@ -83,7 +83,8 @@ func checkLimits(t *testing.T, name string, costs []cost) {
 	t.Helper()
 	for i, c := range costs {
 		if len(costs) > 2 {
-			assert.Equal(t, i == 3, errors.Is(c.err, datacite.ErrTooLarge), "%s, size %d of %d: %v", name, i+1, len(costs), c.err)
+			assert.Equal(t, i == 3, errors.Is(c.err, datacite.ErrTooLarge), "%s, size %d of %d: %v", name, i+1, len(costs),
+				c.err)
 		}
 		if c.err != nil {
 			assert.Less(t, len(c.err.Error()), 8<<10, "%s: the text of the error", name)
@@ -127,7 +128,8 @@ func sampled(i, n int) bool { return *hostileMiB < fullSize && i%n != 0 }
 // method in a process of its own, and reads how much memory that took at its peak.
 func TestMemoryOfResponsesAtTheLimits(t *testing.T) {
 	if *hostileMiB < fullSize {
-		t.Skip("takes a minute; TestWorkOfResponsesAtTheLimits does the same with small limits, and -hostile 512 runs this one, as .ci/run --long does")
+		t.Skip("takes a minute; TestWorkOfResponsesAtTheLimits does the same with small limits, and -hostile 512 runs this " +
+			"one, as .ci/run --long does")
 	}
 	for i, r := range readings("") {
 		if r.contents == nil {
@@ -179,7 +181,8 @@ func beReader(arguments string) error {
 			if err != nil {
 				return err
 			}
-			fmt.Printf("%d MiB %t %t %s: %d of %d bytes: %d MiB allocated, %v: %.100q\n", peak>>10, errors.Is(cost.err, datacite.ErrTooLarge), size > limit,
+			fmt.Printf("%d MiB %t %t %s: %d of %d bytes: %d MiB allocated, %v: %.100q\n", peak>>10,
+				errors.Is(cost.err, datacite.ErrTooLarge), size > limit,
 				c.name, size, limit, cost.allocated>>20, cost.processor, fmt.Sprint(cost.err))
 		}
 	}

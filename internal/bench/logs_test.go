@@ -43,7 +43,8 @@ var accessLogs = []accessLog{
 // agentFormats are those of three browsers, a program and a robot, by two numbers.
 var agentFormats = []string{
 	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.%d.0 Safari/537.36",
-	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/%d.1 Safari/605.1.%d",
+	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/%d.1 " +
+		"Safari/605.1.%d",
 	"Mozilla/5.0 (X11; Linux x86_64; rv:%[1]d.%[2]d) Gecko/20100101 Firefox/%[1]d.0",
 	"python-requests/2.%d.%d",
 	"Mozilla/5.0 (compatible; Googlebot/2.%d.%d; +http://www.google.com/bot.html)",
@@ -66,20 +67,25 @@ func (l *accessLog) line(w io.Writer, r *rand.Rand, n, lines int) error {
 		kind %= len(agentFormats) - 1
 	}
 	agent := fmt.Sprintf(agentFormats[kind], 90+number/len(agentFormats)%40, number/len(agentFormats)/40)
-	name, address, request := fmt.Sprintf("10.5072/FK2/%06d", dataset), fmt.Sprintf("192.0.%d.%d", r.IntN(100), r.IntN(256)), r.IntN(3) == 0
+	name, address, request := fmt.Sprintf("10.5072/FK2/%06d",
+		dataset), fmt.Sprintf("192.0.%d.%d", r.IntN(100), r.IntN(256)), r.IntN(3) == 0
 	var err error
 	switch l.format.Name {
 	case logs.JSON.Name:
-		return json.NewEncoder(w).Encode(counter.Event{DOI: name, Time: at, URL: "https://example.org/dataset?id=" + name + "&version=1", Request: request, Address: address, Agent: agent})
+		return json.NewEncoder(w).Encode(counter.Event{DOI: name, Time: at,
+			URL: "https://example.org/dataset?id=" + name + "&version=1", Request: request, Address: address, Agent: agent})
 	case logs.Combined.Name:
 		path := map[bool]string{false: "/dataset/" + name, true: "/file/" + name + "/1"}[request]
-		_, err = fmt.Fprintf(w, "%s - - [%s] \"GET %s HTTP/1.1\" 200 %d \"-\" \"%s\"\n", address, at.Format("02/Jan/2006:15:04:05 -0700"), path, r.IntN(100_000), agent)
+		_, err = fmt.Fprintf(w, "%s - - [%s] \"GET %s HTTP/1.1\" 200 %d \"-\" \"%s\"\n", address,
+			at.Format("02/Jan/2006:15:04:05 -0700"), path, r.IntN(100_000), agent)
 	default:
 		url := "https://dataverse.example.org/dataset.xhtml?persistentId=doi:" + name
 		if request {
 			url = fmt.Sprintf("https://dataverse.example.org/api/access/datafile/%d", dataset*10+r.IntN(10))
 		}
-		_, err = fmt.Fprintf(w, "%s\t%s\t%08x\t-\t:guest\t%s\tdoi:%s\t-\t-\t%s\tThe title of dataset %d, as long as titles are\tExample University\tgrid.4711.3\tDoe, Jane|Roe, Richard\t2024-05-06T07:08:09Z\t1.0\t-\thttps://dataverse.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/%06[7]d\t2024\n",
+		_, err = fmt.Fprintf(w, "%s\t%s\t%08x\t-\t:guest\t%s\tdoi:%s\t-\t-\t%s\tThe title of dataset %d, as long as titles "+
+			"are\tExample University\tgrid.4711.3\tDoe, Jane|Roe, "+
+			"Richard\t2024-05-06T07:08:09Z\t1.0\t-\thttps://dataverse.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/%06[7]d\t2024\n",
 			at.Format("2006-01-02T15:04:05-0700"), address, r.IntN(1e6), url, name, agent, dataset)
 	}
 	return err
@@ -108,7 +114,8 @@ func (l *accessLog) count(name, dir string) error {
 	opts := &logs.Options{Period: october, Descriptions: about}
 	if l.format.Name == logs.Combined.Name {
 		opts.Paths = &logs.Paths{
-			Investigations: []*regexp.Regexp{regexp.MustCompile(`^/dataset/(10\..+)$`)}, Requests: []*regexp.Regexp{regexp.MustCompile(`^/file/(10\.[0-9]+/.+)/[0-9]+$`)},
+			Investigations: []*regexp.Regexp{regexp.MustCompile(`^/dataset/(10\..+)$`)},
+			Requests:       []*regexp.Regexp{regexp.MustCompile(`^/file/(10\.[0-9]+/.+)/[0-9]+$`)},
 		}
 	}
 	source := logs.Log{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(name) }}

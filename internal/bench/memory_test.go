@@ -56,7 +56,8 @@ func apart(t *testing.T, role string, stdin io.Reader, env ...string) string {
 		t.Skip("this system does not tell how much memory a process took")
 	}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(append(os.Environ(), env...), roleVariable+"="+role, "GOGC=", "GOMEMLIMIT=", "DATACITE_LOCK_DIR="+t.TempDir())
+	cmd.Env = append(append(os.Environ(), env...), roleVariable+"="+role, "GOGC=", "GOMEMLIMIT=",
+		"DATACITE_LOCK_DIR="+t.TempDir())
 	cmd.Stdin, cmd.Stderr = stdin, os.Stderr
 	out, err := cmd.Output()
 	require.NoError(t, err)

@@ -62,7 +62,8 @@ func (s service) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body.Close()
 	}
 	res := &http.Response{StatusCode: s.status, Header: http.Header{}, Request: r, ProtoMajor: 1, ProtoMinor: 1}
-	if accept := r.Header.Get("Accept"); strings.HasPrefix(accept, "application/x-bibtex") || strings.HasPrefix(accept, "text/x-bibliography") {
+	if accept := r.Header.Get("Accept"); strings.HasPrefix(accept, "application/x-bibtex") ||
+		strings.HasPrefix(accept, "text/x-bibliography") {
 		res.Header.Set("Content-Type", accept)
 	}
 	switch {
@@ -91,7 +92,8 @@ func (c counted) Read(p []byte) (int, error) {
 // of is the configuration of a client that does not send again, with credentials to look
 // for.
 func (r *reading) of(url string) datacite.Config {
-	config := datacite.Config{Service: datacite.Service{API: url, MDS: url}, Username: "EXAMPLE.REPO", Password: "password of a repository", MaxAttempts: 1}
+	config := datacite.Config{Service: datacite.Service{API: url, MDS: url}, Username: "EXAMPLE.REPO",
+		Password: "password of a repository", MaxAttempts: 1}
 	if strings.HasPrefix(r.name, "reports.") {
 		config.Token = "eyJhbGciOiJub25lIn0.eyJ1aWQiOiJhIiwiZXhwIjo0MTAyNDQ0ODAwfQ.abcdefghijklmnop"
 	}
@@ -127,7 +129,8 @@ func request(methods, path string) func(*http.Request) bool {
 }
 
 // client makes a call with a client of a package.
-func client[C any](newClient func(datacite.Config) (C, error), call func(context.Context, C) error) func(context.Context, datacite.Config) error {
+func client[C any](newClient func(datacite.Config) (C, error),
+	call func(context.Context, C) error) func(context.Context, datacite.Config) error {
 	return func(ctx context.Context, config datacite.Config) error {
 		c, err := newClient(config)
 		if err != nil {
@@ -138,19 +141,23 @@ func client[C any](newClient func(datacite.Config) (C, error), call func(context
 }
 
 // ofDOIs, ofReconcile, ofStore and ofReports are readings of the three packages.
-func ofDOIs(name string, contents []content, limit limit, hostile func(*http.Request) bool, call func(context.Context, *dois.Client) error) reading {
+func ofDOIs(name string, contents []content, limit limit, hostile func(*http.Request) bool,
+	call func(context.Context, *dois.Client) error) reading {
 	return reading{"dois." + name, contents, limit, hostile, client(dois.NewClient, call)}
 }
 
-func ofReconcile(name string, contents []content, limit limit, hostile func(*http.Request) bool, call func(context.Context, *reconcile.Client) error) reading {
+func ofReconcile(name string, contents []content, limit limit, hostile func(*http.Request) bool,
+	call func(context.Context, *reconcile.Client) error) reading {
 	return reading{"reconcile." + name, contents, limit, hostile, client(reconcile.NewClient, call)}
 }
 
-func ofStore(name string, contents []content, limit limit, hostile func(*http.Request) bool, call func(context.Context, *mds.Client) error) reading {
+func ofStore(name string, contents []content, limit limit, hostile func(*http.Request) bool,
+	call func(context.Context, *mds.Client) error) reading {
 	return reading{"mds." + name, contents, limit, hostile, client(mds.NewClient, call)}
 }
 
-func ofReports(name string, contents []content, limit limit, hostile func(*http.Request) bool, call func(context.Context, *reports.Client) error) reading {
+func ofReports(name string, contents []content, limit limit, hostile func(*http.Request) bool,
+	call func(context.Context, *reports.Client) error) reading {
 	return reading{"reports." + name, contents, limit, hostile, client(reports.NewClient, call)}
 }
 
@@ -216,24 +223,29 @@ func readings(subset string) []reading {
 		ofDOIs("List", records, wholeBody, every, func(ctx context.Context, c *dois.Client) error {
 			return failed(c.List(ctx, &dois.ListOptions{Page: query.Page{Size: 1000}}))
 		}),
-		ofReconcile("Ensure", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *reconcile.Client) error {
-			return failed(c.Ensure(ctx, reconcile.Desired{DOI: thisDOI, URL: thisURL, State: dois.StateFindable}, nil))
-		}),
-		ofReconcile("EnsureAll", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *reconcile.Client) error {
-			wanted := func(yield func(reconcile.Desired, error) bool) {
-				yield(reconcile.Desired{DOI: thisDOI, URL: thisURL, State: dois.StateFindable}, nil)
-			}
-			for e, err := range c.EnsureAll(ctx, wanted, &reconcile.Options{Rounds: 1}) {
-				if err != nil {
-					return err
+		ofReconcile("Ensure", oneRecord, wholeBody, request("GET", "/dois/"),
+			func(ctx context.Context, c *reconcile.Client) error {
+				return failed(c.Ensure(ctx, reconcile.Desired{DOI: thisDOI, URL: thisURL, State: dois.StateFindable}, nil))
+			}),
+		ofReconcile("EnsureAll", oneRecord, wholeBody, request("GET", "/dois/"),
+			func(ctx context.Context, c *reconcile.Client) error {
+				wanted := func(yield func(reconcile.Desired, error) bool) {
+					yield(reconcile.Desired{DOI: thisDOI, URL: thisURL, State: dois.StateFindable}, nil)
 				}
-				return e.Err
-			}
-			return nil
-		}),
-		ofDOIs("Pages", records, wholeBody, every, func(ctx context.Context, c *dois.Client) error { return each(c.Pages(ctx, nil)) }),
-		ofDOIs("All", records, wholeBody, every, func(ctx context.Context, c *dois.Client) error { return each(c.All(ctx, nil)) }),
-		ofDOIs("Walk", records, wholeBody, every, func(ctx context.Context, c *dois.Client) error { return each(c.Walk(nil).All(ctx)) }),
+				for e, err := range c.EnsureAll(ctx, wanted, &reconcile.Options{Rounds: 1}) {
+					if err != nil {
+						return err
+					}
+					return e.Err
+				}
+				return nil
+			}),
+		ofDOIs("Pages", records, wholeBody, every,
+			func(ctx context.Context, c *dois.Client) error { return each(c.Pages(ctx, nil)) }),
+		ofDOIs("All", records, wholeBody, every,
+			func(ctx context.Context, c *dois.Client) error { return each(c.All(ctx, nil)) }),
+		ofDOIs("Walk", records, wholeBody, every,
+			func(ctx context.Context, c *dois.Client) error { return each(c.Walk(nil).All(ctx)) }),
 		ofDOIs("Create", oneRecord, wholeBody, every, func(ctx context.Context, c *dois.Client) error {
 			return failed(c.Create(ctx, &dois.Draft{DOI: thisDOI}))
 		}),
@@ -243,13 +255,15 @@ func readings(subset string) []reading {
 		ofDOIs("ChangeState", oneRecord, wholeBody, every, func(ctx context.Context, c *dois.Client) error {
 			return failed(c.ChangeState(ctx, thisDOI, dois.EventPublish, nil))
 		}),
-		ofDOIs("ChangeState, written", oneRecord, wholeBody, request("PUT", "/dois/"), func(ctx context.Context, c *dois.Client) error {
-			return failed(c.ChangeState(ctx, thisDOI, dois.EventHide, nil))
-		}),
+		ofDOIs("ChangeState, written", oneRecord, wholeBody, request("PUT", "/dois/"),
+			func(ctx context.Context, c *dois.Client) error {
+				return failed(c.ChangeState(ctx, thisDOI, dois.EventHide, nil))
+			}),
 		ofDOIs("Transfer", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *dois.Client) error {
 			return failed(c.Transfer(ctx, thisDOI, "example.repo", nil)) // which has the DOI
 		}),
-		ofDOIs("Delete", anything, aLine, every, func(ctx context.Context, c *dois.Client) error { return c.Delete(ctx, thisDOI) }),
+		ofDOIs("Delete", anything, aLine, every,
+			func(ctx context.Context, c *dois.Client) error { return c.Delete(ctx, thisDOI) }),
 
 		ofStore("CheckAccess", status, aLine, every, func(ctx context.Context, c *mds.Client) error {
 			return c.CheckAccess(ctx, "10.5072", "")
@@ -266,27 +280,37 @@ func readings(subset string) []reading {
 		ofStore("PutMetadata", status, aLine, every, func(ctx context.Context, c *mds.Client) error {
 			return failed(c.PutMetadata(ctx, thisDOI, givenDocument()))
 		}),
-		ofStore("Hide", status, aLine, request("DELETE", "/metadata/"), func(ctx context.Context, c *mds.Client) error { return c.Hide(ctx, thisDOI) }),
-		ofStore("Show", documents, aDocument, request("GET", "/metadata/"), func(ctx context.Context, c *mds.Client) error { return c.Show(ctx, thisDOI) }),
-		ofStore("DeleteDraft", status, aLine, every, func(ctx context.Context, c *mds.Client) error { return c.DeleteDraft(ctx, thisDOI) }),
+		ofStore("Hide", status, aLine, request("DELETE", "/metadata/"),
+			func(ctx context.Context, c *mds.Client) error { return c.Hide(ctx, thisDOI) }),
+		ofStore("Show", documents, aDocument, request("GET", "/metadata/"),
+			func(ctx context.Context, c *mds.Client) error { return c.Show(ctx, thisDOI) }),
+		ofStore("DeleteDraft", status, aLine, every,
+			func(ctx context.Context, c *mds.Client) error { return c.DeleteDraft(ctx, thisDOI) }),
 		ofStore("Mint", status, aLine, request("PUT", "/metadata/"), func(ctx context.Context, c *mds.Client) error {
 			return failed(c.Mint(ctx, "10.5072", givenDocument()))
 		}),
-		ofStore("Register", documents, aDocument, request("GET", "/metadata/"), func(ctx context.Context, c *mds.Client) error {
-			return failed(c.Register(ctx, thisDOI, thisURL, givenDocument(), nil))
-		}),
-		ofStore("Register, the record", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *mds.Client) error {
-			return failed(c.Register(ctx, thisDOI, thisURL, givenDocument(), nil))
-		}),
-		ofStore("Register, the URL", texts(thisURL), aLine, request("GET", "/doi/"), func(ctx context.Context, c *mds.Client) error {
-			return failed(c.Register(ctx, thisDOI, thisURL, givenDocument(), &mds.RegisterOptions{NoReadBack: true}))
-		}),
-		ofStore("Register, costly metadata", costly, aDocument, request("GET", "/metadata/"), func(ctx context.Context, c *mds.Client) error {
-			return failed(c.Register(ctx, thisDOI, thisURL, givenDocument(), nil))
-		}),
-		ofStore("State", texts(thisURL), aLine, every, func(ctx context.Context, c *mds.Client) error { return failed(c.State(ctx, thisDOI)) }),
-		ofStore("URL", texts(thisURL), aLine, every, func(ctx context.Context, c *mds.Client) error { return failed(c.URL(ctx, thisDOI)) }),
-		ofStore("PutURL", status, aLine, every, func(ctx context.Context, c *mds.Client) error { return failed(c.PutURL(ctx, thisDOI, thisURL)) }),
+		ofStore("Register", documents, aDocument, request("GET", "/metadata/"),
+			func(ctx context.Context, c *mds.Client) error {
+				return failed(c.Register(ctx, thisDOI, thisURL, givenDocument(), nil))
+			}),
+		ofStore("Register, the record", oneRecord, wholeBody, request("GET", "/dois/"),
+			func(ctx context.Context, c *mds.Client) error {
+				return failed(c.Register(ctx, thisDOI, thisURL, givenDocument(), nil))
+			}),
+		ofStore("Register, the URL", texts(thisURL), aLine, request("GET", "/doi/"),
+			func(ctx context.Context, c *mds.Client) error {
+				return failed(c.Register(ctx, thisDOI, thisURL, givenDocument(), &mds.RegisterOptions{NoReadBack: true}))
+			}),
+		ofStore("Register, costly metadata", costly, aDocument, request("GET", "/metadata/"),
+			func(ctx context.Context, c *mds.Client) error {
+				return failed(c.Register(ctx, thisDOI, thisURL, givenDocument(), nil))
+			}),
+		ofStore("State", texts(thisURL), aLine, every,
+			func(ctx context.Context, c *mds.Client) error { return failed(c.State(ctx, thisDOI)) }),
+		ofStore("URL", texts(thisURL), aLine, every,
+			func(ctx context.Context, c *mds.Client) error { return failed(c.URL(ctx, thisDOI)) }),
+		ofStore("PutURL", status, aLine, every,
+			func(ctx context.Context, c *mds.Client) error { return failed(c.PutURL(ctx, thisDOI, thisURL)) }),
 
 		ofReports("Do", anything, wholeBody, every, func(ctx context.Context, c *reports.Client) error {
 			return failed(c.Do(ctx, &datacite.Request{Method: "GET", Path: "/reports"}))
@@ -294,15 +318,19 @@ func readings(subset string) []reading {
 		ofReports("Create", stored, wholeBody, every, func(ctx context.Context, c *reports.Client) error {
 			return failed(c.Create(ctx, aGivenReport(false)))
 		}),
-		ofReports("Create, compressed", stored, wholeReport, request("POST", "/reports"), func(ctx context.Context, c *reports.Client) error {
-			return failed(c.Create(ctx, aGivenReport(true)))
-		}),
+		ofReports("Create, compressed", stored, wholeReport, request("POST", "/reports"),
+			func(ctx context.Context, c *reports.Client) error {
+				return failed(c.Create(ctx, aGivenReport(true)))
+			}),
 		ofReports("Put", stored, wholeBody, every, func(ctx context.Context, c *reports.Client) error {
 			return failed(c.Put(ctx, reportID, aGivenReport(false)))
 		}),
-		ofReports("List", reportList, wholeBody, every, func(ctx context.Context, c *reports.Client) error { return failed(c.List(ctx, nil)) }),
-		ofReports("All", reportList, wholeBody, every, func(ctx context.Context, c *reports.Client) error { return each(c.All(ctx, nil)) }),
-		ofReports("Get", stored, wholeReport, every, func(ctx context.Context, c *reports.Client) error { return failed(c.Get(ctx, reportID)) }),
+		ofReports("List", reportList, wholeBody, every,
+			func(ctx context.Context, c *reports.Client) error { return failed(c.List(ctx, nil)) }),
+		ofReports("All", reportList, wholeBody, every,
+			func(ctx context.Context, c *reports.Client) error { return each(c.All(ctx, nil)) }),
+		ofReports("Get", stored, wholeReport, every,
+			func(ctx context.Context, c *reports.Client) error { return failed(c.Get(ctx, reportID)) }),
 		ofReports("Open", stored, wholeReport, every, func(ctx context.Context, c *reports.Client) error {
 			r, err := c.Open(ctx, reportID)
 			if err != nil {
@@ -312,7 +340,8 @@ func readings(subset string) []reading {
 			return each(r.All())
 		}),
 		ofReports("Submit", stored, wholeReport, request("PUT POST", "/reports"), submitOne),
-		ofReports("Submit, the list", reportList, wholeBody, func(r *http.Request) bool { return r.URL.Path == "/reports" && r.Method == http.MethodGet }, submitOne),
+		ofReports("Submit, the list", reportList, wholeBody,
+			func(r *http.Request) bool { return r.URL.Path == "/reports" && r.Method == http.MethodGet }, submitOne),
 		ofReports("Verify", stored, wholeReport, every, func(ctx context.Context, c *reports.Client) error {
 			return c.Verify(ctx, &reports.Receipt{ReportID: reportID, Datasets: 1, Subsets: []reports.Subset{{Checksum: "a"}}})
 		}),
@@ -326,14 +355,17 @@ func submitOne(ctx context.Context, c *reports.Client) error {
 	}
 	defer os.RemoveAll(folder)
 	given := aGivenReport(false)
-	return failed(c.Submit(ctx, given.Header, reports.Source(given.Datasets), &reports.SubmitOptions{ID: reportID, LockDir: folder, TempDir: folder, MaxOutage: time.Second, MaxProcessing: 1}))
+	return failed(c.Submit(ctx, given.Header, reports.Source(given.Datasets),
+		&reports.SubmitOptions{ID: reportID, LockDir: folder, TempDir: folder, MaxOutage: time.Second, MaxProcessing: 1}))
 }
 
 // aGivenReport is of a month before the virtual time of tests begins.
 func aGivenReport(compressed bool) *reports.Report {
 	header := reports.NewHeader("Example", "1999-11-01", reports.Month(1999, 10))
 	if compressed {
-		header.Exceptions = []reports.Exception{{Code: reports.ExceptionCompressed, Severity: "warning", Message: "Report is compressed using gzip", Data: "usage data needs to be uncompressed"}}
+		header.Exceptions = []reports.Exception{
+			{Code: reports.ExceptionCompressed, Severity: "warning", Message: "Report is compressed using gzip",
+				Data: "usage data needs to be uncompressed"}}
 	}
 	return &reports.Report{Header: header, Datasets: []reports.Dataset{{
 		Title: "a", Platform: "a", Publisher: "a", DataType: reports.DataTypeDataset,
@@ -356,7 +388,8 @@ func ordinary(r *http.Request) (status int, text string) {
 	case strings.HasPrefix(path, "/doi/"), strings.HasPrefix(path, "/metadata/"):
 		return http.StatusCreated, "OK"
 	case path == "/dois" && r.Method == http.MethodGet:
-		return http.StatusOK, `{"data":[` + strings.TrimSuffix(strings.TrimPrefix(aRecord, `{"data":`), "") + `}}],"meta":{"total":1}}`
+		return http.StatusOK, `{"data":[` + strings.TrimSuffix(strings.TrimPrefix(aRecord, `{"data":`),
+			"") + `}}],"meta":{"total":1}}`
 	case strings.HasPrefix(path, "/dois"):
 		return http.StatusOK, aRecord + `}}}`
 	case path == "/reports" && r.Method == http.MethodGet:

@@ -33,22 +33,51 @@ func pageOfRecords(detail bool) []byte {
 			b.WriteByte(',')
 		}
 		person := func(n int) string {
-			return fmt.Sprintf(`{"name":"Family%d, Given%d","nameType":"Personal","givenName":"Given%d","familyName":"Family%d","affiliation":[{"name":"Institute of Glaciology, Example University %d","schemeUri":"https://ror.org","affiliationIdentifier":"https://ror.org/0%07d","affiliationIdentifierScheme":"ROR"}],"nameIdentifiers":[{"schemeUri":"https://orcid.org","nameIdentifier":"https://orcid.org/0000-0002-1825-%04d","nameIdentifierScheme":"ORCID"}]}`,
+			return fmt.Sprintf(`{"name":"Family%d, Given%d","nameType":"Personal","givenName":"Given%d",`+
+				`"familyName":"Family%d","affiliation":[{"name":"Institute of Glaciology, Example University `+
+				`%d","schemeUri":"https://ror.org","affiliationIdentifier":"https://ror.org/0%07d",`+
+				`"affiliationIdentifierScheme":"ROR"}],"nameIdentifiers":[{"schemeUri":"https://orcid.org",`+
+				`"nameIdentifier":"https://orcid.org/0000-0002-1825-%04d","nameIdentifierScheme":"ORCID"}]}`,
 				n, n, n, n, n%17, n%999_999, n%10_000)
 		}
-		fmt.Fprintf(&b, `{"id":"10.5072/r%04d","type":"dois","attributes":{"doi":"10.5072/r%04d","identifiers":[{"identifier":"core-%d","identifierType":"Local"}],"creators":[%s,%s,%s],"titles":[{"title":"Ice core measurements, drilling site %d, with \"raw\" data"}],"publisher":{"name":"Ice Archive","schemeUri":"https://ror.org","publisherIdentifier":"https://ror.org/04z8jg394","publisherIdentifierScheme":"ROR"},"container":{},"publicationYear":2020,"subjects":[{"subject":"ice cores"},{"subject":"glaciology","subjectScheme":"GCMD"},{"subject":"climate"}],"contributors":[],"dates":[{"date":"2020-03-01","dateType":"Issued"},{"date":"2019","dateType":"Collected"}],"language":"en","types":{"ris":"DATA","bibtex":"misc","citeproc":"dataset","schemaOrg":"Dataset","resourceType":"Table","resourceTypeGeneral":"Dataset"},"relatedIdentifiers":[{"relationType":"IsCitedBy","relatedIdentifier":"10.5072/paper-%d","relatedIdentifierType":"DOI"}],"relatedItems":[],"sizes":["5 MB"],"formats":["text/csv"],"version":"1.0","rightsList":[{"rights":"Creative Commons Attribution 4.0 International","rightsUri":"https://creativecommons.org/licenses/by/4.0/legalcode","schemeUri":"https://spdx.org/licenses/","rightsIdentifier":"cc-by-4.0","rightsIdentifierScheme":"SPDX"}],"descriptions":[{"description":"%s","descriptionType":"Abstract"}],"geoLocations":[{"geoLocationPoint":{"pointLatitude":"78.22","pointLongitude":"15.65"},"geoLocationPlace":"Svalbard"}],"fundingReferences":[{"funderName":"Ice Council","awardNumber":"42"}],"url":"https://repository.example.org/records/%d","contentUrl":null,"metadataVersion":2,"schemaVersion":"http://datacite.org/schema/kernel-4","source":"mds","isActive":true,"state":"findable","reason":null,"viewCount":12,"downloadCount":3,"referenceCount":0,"citationCount":1,"partCount":0,"partOfCount":0,"versionCount":0,"versionOfCount":0,"created":"2020-03-01T10:00:00Z","registered":"2020-03-01T10:00:01Z","published":null,"updated":"2021-07-08T09:53:54Z"`,
-			i, i, i, person(3*i), person(3*i+1), person(3*i+2), i, i, strings.Repeat("The site was drilled to a depth of four hundred metres. ", 12), i)
+		fmt.Fprintf(&b, `{"id":"10.5072/r%04d","type":"dois","attributes":{"doi":"10.5072/r%04d",`+
+			`"identifiers":[{"identifier":"core-%d","identifierType":"Local"}],"creators":[%s,%s,%s],"titles":[{"title":"Ice `+
+			`core measurements, drilling site %d, with \"raw\" data"}],"publisher":{"name":"Ice `+
+			`Archive","schemeUri":"https://ror.org","publisherIdentifier":"https://ror.org/04z8jg394",`+
+			`"publisherIdentifierScheme":"ROR"},"container":{},"publicationYear":2020,"subjects":[{"subject":"ice `+
+			`cores"},{"subject":"glaciology","subjectScheme":"GCMD"},{"subject":"climate"}],"contributors":[],`+
+			`"dates":[{"date":"2020-03-01","dateType":"Issued"},{"date":"2019","dateType":"Collected"}],"language":"en",`+
+			`"types":{"ris":"DATA","bibtex":"misc","citeproc":"dataset","schemaOrg":"Dataset","resourceType":"Table",`+
+			`"resourceTypeGeneral":"Dataset"},"relatedIdentifiers":[{"relationType":"IsCitedBy",`+
+			`"relatedIdentifier":"10.5072/paper-%d","relatedIdentifierType":"DOI"}],"relatedItems":[],"sizes":["5 `+
+			`MB"],"formats":["text/csv"],"version":"1.0","rightsList":[{"rights":"Creative Commons Attribution 4.0 `+
+			`International","rightsUri":"https://creativecommons.org/licenses/by/4.0/legalcode",`+
+			`"schemeUri":"https://spdx.org/licenses/","rightsIdentifier":"cc-by-4.0","rightsIdentifierScheme":"SPDX"}],`+
+			`"descriptions":[{"description":"%s","descriptionType":"Abstract"}],`+
+			`"geoLocations":[{"geoLocationPoint":{"pointLatitude":"78.22","pointLongitude":"15.65"},`+
+			`"geoLocationPlace":"Svalbard"}],"fundingReferences":[{"funderName":"Ice `+
+			`Council","awardNumber":"42"}],"url":"https://repository.example.org/records/%d","contentUrl":null,`+
+			`"metadataVersion":2,"schemaVersion":"http://datacite.org/schema/kernel-4","source":"mds","isActive":true,`+
+			`"state":"findable","reason":null,"viewCount":12,"downloadCount":3,"referenceCount":0,"citationCount":1,`+
+			`"partCount":0,"partOfCount":0,"versionCount":0,"versionOfCount":0,"created":"2020-03-01T10:00:00Z",`+
+			`"registered":"2020-03-01T10:00:01Z","published":null,"updated":"2021-07-08T09:53:54Z"`,
+			i, i, i, person(3*i), person(3*i+1), person(3*i+
+				2), i, i, strings.Repeat("The site was drilled to a depth of four hundred metres. ", 12), i)
 		var related strings.Builder
 		if detail {
 			xml := strings.Repeat("PHJlc291cmNlIHhtbG5zPSJodHRwOi8vZGF0YWNpdGUub3JnL3NjaGVtYS9rZXJuZWwtNCI+", 45)
-			fmt.Fprintf(&b, `,"xml":"%s","prefix":"10.5072","suffix":"r%04d","viewsOverTime":[{"yearMonth":"2020-04","total":7},{"yearMonth":"2020-05","total":5}],"downloadsOverTime":[{"yearMonth":"2020-05","total":3}],"citationsOverTime":[{"year":"2021","total":1}],"landingPage":null`, xml[:len(xml)/4*4], i)
+			fmt.Fprintf(&b, `,"xml":"%s","prefix":"10.5072","suffix":"r%04d","viewsOverTime":[{"yearMonth":"2020-04",`+
+				`"total":7},{"yearMonth":"2020-05","total":5}],"downloadsOverTime":[{"yearMonth":"2020-05","total":3}],`+
+				`"citationsOverTime":[{"year":"2021","total":1}],"landingPage":null`, xml[:len(xml)/4*4], i)
 			for n := range 20 {
 				fmt.Fprintf(&related, `%s{"id":"10.5072/reference-%d","type":"dois"}`, map[bool]string{true: ","}[n > 0], n)
 			}
 		}
-		fmt.Fprintf(&b, `},"relationships":{"client":{"data":{"id":"ice.archive","type":"clients"}},"references":{"data":[%s]}}}`, related.String())
+		fmt.Fprintf(&b, `},"relationships":{"client":{"data":{"id":"ice.archive","type":"clients"}},`+
+			`"references":{"data":[%s]}}}`, related.String())
 	}
-	fmt.Fprintf(&b, `],"meta":{"total":%d,"totalPages":1,"page":1},"links":{"self":"https://localhost/dois"}}`, pageRecords)
+	fmt.Fprintf(&b, `],"meta":{"total":%d,"totalPages":1,"page":1},"links":{"self":"https://localhost/dois"}}`,
+		pageRecords)
 	return b.Bytes()
 }
 
@@ -89,7 +118,8 @@ func plainPage() any {
 		{Name: "Attributes", Type: plainType(reflect.TypeFor[dois.Record]()), Tag: `json:"attributes"`},
 		{Name: "Relationships", Type: reflect.TypeFor[json.RawMessage](), Tag: `json:"relationships"`},
 	})
-	return reflect.New(reflect.StructOf([]reflect.StructField{{Name: "Data", Type: reflect.SliceOf(record), Tag: `json:"data"`}})).Interface()
+	return reflect.New(reflect.StructOf([]reflect.StructField{
+		{Name: "Data", Type: reflect.SliceOf(record), Tag: `json:"data"`}})).Interface()
 }
 
 func listPage(c *dois.Client) (*dois.Results, error) {
@@ -99,7 +129,8 @@ func listPage(c *dois.Client) (*dois.Results, error) {
 func TestBothWaysReadTheSameRecords(t *testing.T) {
 	for _, detail := range []bool{false, true} {
 		data := pageOfRecords(detail)
-		c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: inMemory(data)}})
+		c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"},
+			HTTPClient: &http.Client{Transport: inMemory(data)}})
 		require.NoError(t, err)
 		found, err := listPage(c)
 		require.NoError(t, err)
@@ -118,7 +149,8 @@ func TestBothWaysReadTheSameRecords(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, json.Unmarshal(raw, &got))
 			for name, value := range want {
-				if !slices.Contains([]string{"identifiers", "publisher", "container", "geoLocations"}, name) { // written in another way, or united
+				// written in another way, or united
+				if !slices.Contains([]string{"identifiers", "publisher", "container", "geoLocations"}, name) {
 					require.Equal(t, value, got[name], name)
 				}
 			}

@@ -22,7 +22,8 @@ var ErrLeft = errors.New("loop left")
 // context of do and take ends. Results of items under way still go to take, unless the
 // error is ErrLeft, which is returned whatever else happened. After an error of items,
 // the items that were begun are finished.
-func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, do func(context.Context, T) R, take func(context.Context, R) error) error {
+func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, do func(context.Context, T) R,
+	take func(context.Context, R) error) error {
 	caller := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	work, done := make(chan T), make(chan R)
@@ -83,7 +84,8 @@ func feed[T any](ctx context.Context, items iter.Seq2[T, error], work chan<- T) 
 // returns when all goroutines have ended. A panic of items or do is raised again in the caller's goroutine.
 //
 // The run ends at an error of take, of items, after what came before it, and when ctx ends.
-func Map[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, do func(T) R, take func(R) error) error {
+func Map[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, do func(T) R,
+	take func(R) error) error {
 	caller := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	running, results := Group{Stop: cancel}, make(chan chan R, workers)
@@ -115,7 +117,8 @@ func Map[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, 
 }
 
 // spread begins the work on each item, as long as there is room for another result.
-func spread[T, R any](ctx context.Context, items iter.Seq2[T, error], results chan<- chan R, begin func(T, chan<- R)) error {
+func spread[T, R any](ctx context.Context, items iter.Seq2[T, error], results chan<- chan R,
+	begin func(T, chan<- R)) error {
 	for item, err := range items {
 		if err != nil {
 			return err

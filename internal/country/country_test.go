@@ -28,7 +28,8 @@ func TestCodes(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 249, assigned)
-	for code, want := range map[string]bool{"de": true, "ss": true, "cw": true, "an": false, "eu": false, "uk": false, "xk": false, "zz": false} {
+	for code, want := range map[string]bool{"de": true, "ss": true, "cw": true, "an": false, "eu": false, "uk": false,
+		"xk": false, "zz": false} {
 		assert.Equal(t, want, country.Known(country.Pair(code)), code)
 	}
 	for _, other := range []string{"", "d", "deu", "DE"} {

@@ -82,7 +82,8 @@ func TestClonesShareNothing(t *testing.T) {
 	assert.Equal(t, &found, copied)
 	apart(t, reflect.ValueOf(&found), reflect.ValueOf(copied), "Record")
 
-	assert.Equal(t, &metadata.Record{Sizes: []string{}}, (&metadata.Record{Sizes: []string{}}).Clone(), "an empty list clears a property, and nil does not")
+	assert.Equal(t, &metadata.Record{Sizes: []string{}}, (&metadata.Record{Sizes: []string{}}).Clone(),
+		"an empty list clears a property, and nil does not")
 	assert.Nil(t, (*metadata.Record)(nil).Clone())
 	assert.Nil(t, (*dois.Record)(nil).Clone())
 }

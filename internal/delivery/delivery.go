@@ -1,4 +1,5 @@
-// Package delivery decides what a run of Submit does next, so that a report holds exactly the planned subsets, each once.
+// Package delivery decides what a run of Submit does next, so that a report holds exactly the planned
+// subsets, each once.
 //
 // The service takes two writes. PUT /reports/{id} replaces a report by one
 // subset; POST /reports adds a subset to the report of that creator and month

@@ -94,7 +94,8 @@ func (d *Display) store(report int, r *Reading, m Metric) {
 // Events returns the events of all records, by DOI, report and name.
 func (d *Display) Events() []*Event {
 	return slices.SortedFunc(maps.Values(d.events), func(a, b *Event) int {
-		return cmp.Or(cmp.Compare(a.DOI, b.DOI), cmp.Compare(a.Report, b.Report), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Metric, b.Metric))
+		return cmp.Or(cmp.Compare(a.DOI, b.DOI), cmp.Compare(a.Report, b.Report), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Metric, b.Metric))
 	})
 }
 
@@ -212,7 +213,8 @@ func (d *Dataset) Check(month string) (hints []Hint) {
 	}
 	if !slices.ContainsFunc(d.Counts, func(c Count) bool { return c.displayed() }) {
 		if slices.ContainsFunc(d.Counts, func(c Count) bool { return c.Access == regular && c.N > 0 }) {
-			hint(datacite.CodeNotUnique, "performance", "has no %s or %s (%s); records show no other counts", uniqueInvestigations, uniqueRequests, regular)
+			hint(datacite.CodeNotUnique, "performance", "has no %s or %s (%s); records show no other counts",
+				uniqueInvestigations, uniqueRequests, regular)
 		}
 		return hints
 	}
@@ -221,25 +223,33 @@ func (d *Dataset) Check(month string) (hints []Hint) {
 		name, record := Resolve(d.ID)
 		switch {
 		case name == "" && d.IDs > 1:
-			hint(datacite.CodeLaterIdentifier, first, "is %.100q, in which the service finds no DOI; it reads only the first one, so no record shows the counts", d.ID)
+			hint(datacite.CodeLaterIdentifier, first,
+				"is %.100q, in which the service finds no DOI; it reads only the first one, so no record shows the counts", d.ID)
 		case name == "":
-			hint(datacite.CodeSpelling, first, "is %.100q, in which the service finds no DOI, so no record shows the counts", d.ID)
+			hint(datacite.CodeSpelling, first, "is %.100q, in which the service finds no DOI, so no record shows the counts",
+				d.ID)
 		case record == "":
-			hint(datacite.CodeCharacters, first, "is %.100q; the service does not find the record of a DOI with such characters, so no record shows the counts", d.ID)
+			hint(datacite.CodeCharacters, first,
+				"is %.100q; the service does not find the record of a DOI with such characters, so no record shows the "+
+					"counts", d.ID)
 		case record != name || strings.IndexFunc(d.ID, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0:
 			hint(datacite.CodeOtherDOI, first, "is %.100q; the counts are added to those of %s", d.ID, record)
 		}
 	}
 	if d.Performances > 1 {
-		hint(datacite.CodeLaterPerformance, "performance", "has %d entries; records show the counts of the first only", d.Performances)
+		hint(datacite.CodeLaterPerformance, "performance", "has %d entries; records show the counts of the first only",
+			d.Performances)
 	}
 	first := d.Counts[:d.instances()]
 	if n := len(first); n > mostInstances {
-		hint(datacite.CodeTooManyInstances, "performance[0].instance", "has %d entries; with more than %d, records show no count of the dataset, or keep an earlier number", n, mostInstances)
+		hint(datacite.CodeTooManyInstances, "performance[0].instance",
+			"has %d entries; with more than %d, records show no count of the dataset, or keep an earlier "+
+				"number", n, mostInstances)
 		return hints
 	}
 	if d.Begin != "" && !strings.HasPrefix(d.Begin, month) && WrittenMonth(d.Begin) != month {
-		hint(datacite.CodeOtherMonth, "performance[0].period.begin-date", "is %s; records show the counts under the month of the report, %s", d.Begin, month)
+		hint(datacite.CodeOtherMonth, "performance[0].period.begin-date",
+			"is %s; records show the counts under the month of the report, %s", d.Begin, month)
 	}
 	for i := range first {
 		c := &first[i]
@@ -251,10 +261,12 @@ func (d *Dataset) Check(month string) (hints []Hint) {
 			hint(datacite.CodeNoCount, path(), "is missing; records show 1 for it, or keep an earlier number")
 		}
 		if c.N > math.MaxInt32 || c.N < math.MinInt32 {
-			hint(datacite.CodeTooLarge, path(), "is %d; records show no count above %d or below %d", c.N, math.MaxInt32, math.MinInt32)
+			hint(datacite.CodeTooLarge, path(), "is %d; records show no count above %d or below %d", c.N, math.MaxInt32,
+				math.MinInt32)
 		}
 		if slices.ContainsFunc(first[:i], func(b Count) bool { return b.Metric == c.Metric && b.Access == c.Access }) {
-			hint(datacite.CodeSeveralCounts, path(), "is another one of %s (%s); records show one of the two, not their sum", c.Metric, c.Access)
+			hint(datacite.CodeSeveralCounts, path(), "is another one of %s (%s); records show one of the two, not their sum",
+				c.Metric, c.Access)
 		}
 	}
 	return hints
@@ -262,21 +274,24 @@ func (d *Dataset) Check(month string) (hints []Hint) {
 
 // A Reading is what the service reads of a dataset.
 type Reading struct {
-	Name    string               `json:"-"` // the DOI as it is read; "" if none is found
-	DOI     string               `json:"-"` // of the record that displays the numbers: Name up to "#" or "?"; "" if no record can
+	Name string `json:"-"` // the DOI as it is read; "" if none is found
+	// of the record that displays the numbers: Name up to "#" or "?"; "" if no record can
+	DOI     string               `json:"-"`
 	Month   string               `json:"-"` // under which it displays them
 	Numbers [len(Metrics)]Number `json:"n"`
-	Code    datacite.Code        `json:"c,omitempty"` // the rule that hides or changes most of the numbers; "" if none does
-	Detail  string               `json:"d,omitempty"` // its place in the dataset and the reason
+	// the rule that hides or changes most of the numbers; "" if none does
+	Code   datacite.Code `json:"c,omitempty"`
+	Detail string        `json:"d,omitempty"` // its place in the dataset and the reason
 }
 
 // A Number is what a dataset, or a report, has of a metric.
 type Number struct {
-	Reported int64   `json:"r,omitempty"`
-	Values   []int64 `json:"v,omitempty"` // what may be displayed, ascending; several if the order of the service's work decides; empty if nothing of it is
-	Missing  bool    `json:"m,omitempty"` // there is no count: 1 for a new event, and no change of another one
-	Total    int64   `json:"t,omitempty"` // by people, if there are no unique counts
-	Machine  bool    `json:"a,omitempty"` // there are unique counts by machines
+	Reported int64 `json:"r,omitempty"`
+	// what may be displayed, ascending; several if the order of the service's work decides; empty if nothing of it is
+	Values  []int64 `json:"v,omitempty"`
+	Missing bool    `json:"m,omitempty"` // there is no count: 1 for a new event, and no change of another one
+	Total   int64   `json:"t,omitempty"` // by people, if there are no unique counts
+	Machine bool    `json:"a,omitempty"` // there are unique counts by machines
 }
 
 // Read reads a dataset alone.

@@ -23,17 +23,20 @@ func reportDate(text string) reports.Date { return reports.Date(text) }
 // report is a report of a month of 1999 for the server.
 func report(id string, month int, datasets ...display.Dataset) *reports.Report {
 	r := &reports.Report{ID: id, Header: reports.Header{
-		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example", Created: "1999-12-01",
+		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example",
+		Created:         "1999-12-01",
 		ReportingPeriod: reports.Month(1999, time.Month(month)),
 	}}
 	for _, d := range datasets {
-		one := reports.Dataset{Title: "Glacier", Platform: "Example", Publisher: "Example", DataType: reports.DataTypeDataset, Performance: make([]reports.Performance, d.Performances)}
+		one := reports.Dataset{Title: "Glacier", Platform: "Example", Publisher: "Example", DataType: reports.DataTypeDataset,
+			Performance: make([]reports.Performance, d.Performances)}
 		for range d.IDs {
 			one.DatasetID = append(one.DatasetID, reports.TypedValue{Type: reports.TypeDOI, Value: d.ID})
 		}
 		for _, c := range d.Counts {
 			to := &one.Performance[c.Performance].Instance
-			*to = append(*to, reports.Instance{MetricType: reports.MetricType(c.Metric), AccessMethod: reports.AccessMethod(c.Access), Count: c.N, NoCount: c.Missing})
+			*to = append(*to, reports.Instance{MetricType: reports.MetricType(c.Metric),
+				AccessMethod: reports.AccessMethod(c.Access), Count: c.N, NoCount: c.Missing})
 		}
 		r.Datasets = append(r.Datasets, one)
 	}
@@ -45,7 +48,8 @@ func report(id string, month int, datasets ...display.Dataset) *reports.Report {
 // written from the services' source and not from the prediction.
 func TestDisplayIsWhatTheServerShows(t *testing.T) {
 	records := []string{"10.5072/a", "10.5072/b", "10.5072/c", "10.5072/k"}
-	spellings := append([]string{"10.5072/A", "doi:10.5072/a", "DOI:10.5072/a", "https://doi.org/10.5072/b", "http://dx.doi.org/10.5072/B", "https://doi.org/doi:10.5072/c",
+	spellings := append([]string{"10.5072/A", "doi:10.5072/a", "DOI:10.5072/a", "https://doi.org/10.5072/b",
+		"http://dx.doi.org/10.5072/B", "https://doi.org/doi:10.5072/c",
 		"www.doi.org/10.5072/a", "10.5072/c#part", "10.5072/c?part", "10.5072/a<", "10.5072/b ", "10.5072/\u212a", "10.5072/a\u200b", "10.5072/unregistered", "hdl:10.5072/a", "10.5072/#"}, records...)
 	several := 0
 	for seed := range uint64(*histories) {
@@ -63,7 +67,8 @@ func TestDisplayIsWhatTheServerShows(t *testing.T) {
 				d := counted(spellings[random.IntN(len(spellings))])
 				for range 1 + random.IntN(3)*random.IntN(3)*random.IntN(3) {
 					n := views(random.Int64N(4) * random.Int64N(1<<random.IntN(33)))
-					n.Metric = []string{"unique-dataset-investigations", "unique-dataset-requests", "total-dataset-investigations"}[random.IntN(3)]
+					n.Metric = []string{"unique-dataset-investigations", "unique-dataset-requests",
+						"total-dataset-investigations"}[random.IntN(3)]
 					n.Access = []string{"regular", "regular", "machine"}[random.IntN(3)]
 					if random.IntN(8) == 0 {
 						n.N, n.Missing = 0, true

@@ -30,13 +30,16 @@ func Check(path string, data []byte) error {
 	case len(data) == 0:
 		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeMissing, Reason: "is empty"})
 	case len(data) > xmlscan.MaxSize:
-		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeLimit, Reason: "is longer than 10 MiB, the most that may be sent"})
+		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeLimit,
+			Reason: "is longer than 10 MiB, the most that may be sent"})
 	case IsXML(data):
 		if err := xmlscan.Check(bytes.NewReader(data)); err != nil {
-			return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax, Reason: "is not well-formed XML, of which the service would drop parts: " + err.Error()})
+			return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax,
+				Reason: "is not well-formed XML, of which the service would drop parts: " + err.Error()})
 		}
 	case !utf8.Valid(data):
-		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeEncoding, Reason: "is not UTF-8; the service would replace the invalid bytes with U+FFFD"})
+		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeEncoding,
+			Reason: "is not UTF-8; the service would replace the invalid bytes with U+FFFD"})
 	}
 	return nil
 }
@@ -48,7 +51,8 @@ func CheckName(path string, data []byte, name string) error {
 	if own == "" || doi.Equal(own, name) {
 		return nil
 	}
-	return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeConflict, Reason: fmt.Sprintf("names %s, another DOI than %s; OtherDOI permits that", own, name)})
+	return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeConflict,
+		Reason: fmt.Sprintf("names %s, another DOI than %s; OtherDOI permits that", own, name)})
 }
 
 // IsOfService reports whether XML has the mark of the service's writer, which writes it from the JSON of a record.

@@ -26,7 +26,8 @@ func (e *NameError) Is(target error) bool { return target == ErrName }
 // other errors as they are.
 func At(path string, err error) error {
 	if e, ok := errors.AsType[*NameError](err); ok {
-		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeDOI, Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), Err: datacite.ErrInvalidDOI})
+		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeDOI,
+			Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), Err: datacite.ErrInvalidDOI})
 	}
 	return err
 }
@@ -41,7 +42,8 @@ func CheckNew(name string) error {
 	}
 	for _, r := range suffix {
 		if !newSuffixRune(r) {
-			return &NameError{name, fmt.Sprintf("has the character %s, which new names cannot have; allowed are letters, digits and - . _ ; ( ) /", describe(r))}
+			return &NameError{name, fmt.Sprintf(
+				"has the character %s, which new names cannot have; allowed are letters, digits and - . _ ; ( ) /", describe(r))}
 		}
 	}
 	return nil

@@ -32,7 +32,8 @@ func TestParse(t *testing.T) {
 		{name: "first slash encoded", in: "10.5072%2Fa%23b", want: "10.5072/a#b"},
 		{name: "en dash meant so", in: "https://doi.org/10.5072/a%E2%80%93b", want: "10.5072/a–b"},
 		{name: "letters beyond ASCII", in: "10.5072/größe", want: "10.5072/größe"},
-		{name: "en dash", in: "10.5072/a–b", fault: `has the character U+2013 (en dash, which looks like "-") after "10.5072/a"`},
+		{name: "en dash", in: "10.5072/a–b",
+			fault: `has the character U+2013 (en dash, which looks like "-") after "10.5072/a"`},
 		{name: "hyphen that is no hyphen", in: "https://doi.org/10.5072/a\u2010b", fault: "U+2010"},
 		{name: "zero-width space", in: "10.5072/a\u200bb", fault: `U+200B (zero-width space, invisible) after "10.5072/a"`},
 		{name: "byte order mark in front", in: "\ufeff10.5072/ab", fault: "U+FEFF (byte order mark, invisible) at its start"},
@@ -42,7 +43,8 @@ func TestParse(t *testing.T) {
 		{name: "fragment of the address", in: "https://doi.org/10.5072/a#b", fault: "write %23 if it belongs to the name"},
 		{name: "control character beyond ASCII", in: "10.5072/a\u0085b", fault: "control character"},
 		{name: "bare names are literal", in: "10.5072/a%23b", want: "10.5072/a%23b"},
-		{name: "odd old characters", in: "10.1002/(SICI)1097-0258(19980815)17:15<1661::AID-SIM968>3.0.CO;2-2", want: "10.1002/(SICI)1097-0258(19980815)17:15<1661::AID-SIM968>3.0.CO;2-2"},
+		{name: "odd old characters", in: "10.1002/(SICI)1097-0258(19980815)17:15<1661::AID-SIM968>3.0.CO;2-2",
+			want: "10.1002/(SICI)1097-0258(19980815)17:15<1661::AID-SIM968>3.0.CO;2-2"},
 		{name: "dotted prefix", in: "10.1000.10/123", want: "10.1000.10/123"},
 		{name: "double slash", in: "10.5072//a", want: "10.5072//a"},
 		{name: "empty", in: "", fault: "is empty"},
@@ -70,7 +72,8 @@ func TestParse(t *testing.T) {
 
 func TestCheckNew(t *testing.T) {
 	assert.NoError(t, doi.CheckNew("10.5072/aZ09-._;()/x//y"))
-	for _, name := range []string{"10.5072/a b", "10.5072/a#b", "10.5072/a?b", "10.5072/a%b", "10.5072/a+b", "10.5072/a<b", "10.5072/ä", "10.5072/a:b", "10.1000.10/a"} {
+	for _, name := range []string{"10.5072/a b", "10.5072/a#b", "10.5072/a?b", "10.5072/a%b", "10.5072/a+b", "10.5072/a<b",
+		"10.5072/ä", "10.5072/a:b", "10.1000.10/a"} {
 		assert.ErrorIs(t, doi.CheckNew(name), doi.ErrName, name)
 	}
 	assert.ErrorContains(t, doi.CheckNew("10.5072/a–b"), "U+2013 (en dash")
@@ -93,7 +96,8 @@ func TestAddressReadsBack(t *testing.T) {
 func TestCheckPrefix(t *testing.T) {
 	assert.NoError(t, doi.CheckPrefix("10.5072"))
 	assert.NoError(t, doi.CheckPrefix("10.82433"))
-	for _, prefix := range []string{"", "10.", "10.824331", "10.507", "10.50.1", "5072", "10.5072/", "10.5072/abc", "10.٣"} {
+	for _, prefix := range []string{"", "10.", "10.824331", "10.507", "10.50.1", "5072", "10.5072/", "10.5072/abc",
+		"10.٣"} {
 		assert.ErrorIs(t, doi.CheckPrefix(prefix), doi.ErrName, prefix)
 	}
 }
@@ -114,7 +118,8 @@ func TestPath(t *testing.T) {
 
 // FuzzPath: what Parse accepts arrives as itself when the path is decoded.
 func FuzzPath(f *testing.F) {
-	for _, seed := range []string{"10.5072/abc", "doi:10.1/ä//..", "https://doi.org/10.1/a%2Fb", "10.1/%%%", "10.1/\\", "10.1/a+b?c#d"} {
+	for _, seed := range []string{"10.5072/abc", "doi:10.1/ä//..", "https://doi.org/10.1/a%2Fb", "10.1/%%%", "10.1/\\",
+		"10.1/a+b?c#d"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

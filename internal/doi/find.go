@@ -8,9 +8,9 @@ import (
 )
 
 // Find returns the names in a text that somebody typed or pasted, in their order, and the
-// texts before, between and after them, unless they are empty. A name begins with "10." and at least four digits. It may stand in an
-// address of any host, in brackets or quotes, before a full stop, and after "doi", which
-// all are left out.
+// texts before, between and after them, unless they are empty. A name begins with "10." and at least
+// four digits. It may stand in an address of any host, in brackets or quotes, before a full stop, and
+// after "doi", which all are left out.
 func Find(text string) (names, between []string) {
 	var words []string
 	end := func() {
@@ -98,7 +98,9 @@ func continues(before string) bool {
 // isLabel reports whether a text only says that a name follows: doi, DOI: or info:doi/.
 func isLabel(text string) bool {
 	found := false
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
+	}) {
 		switch strings.ToLower(word) {
 		case "doi", "hdl":
 			found = true
@@ -138,7 +140,8 @@ func findIn(piece string) (name, before string, ok bool) {
 	if _, err := check(name, name); err != nil {
 		return "", "", false
 	}
-	if address || isLabel(before) || !strings.ContainsFunc(before, unicode.IsLetter) && !strings.ContainsFunc(before, unicode.IsNumber) {
+	if address || isLabel(before) || !strings.ContainsFunc(before, unicode.IsLetter) &&
+		!strings.ContainsFunc(before, unicode.IsNumber) {
 		before = ""
 	}
 	return name, before, true

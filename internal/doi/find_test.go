@@ -13,12 +13,20 @@ const sici = "10.1002/(SICI)1097-0258(19980815)17:15/16<1661::AID-SIM968>3.0.CO;
 func TestFind(t *testing.T) {
 	const name = "10.5072/Abc-1"
 	for _, text := range []string{
-		name, " " + name + "\n", name + ".", name + ",", "(" + name + ")", "<" + name + ">", "[doi:" + name + "]", `"` + name + `"`, "“" + name + "”", "*" + name + "*",
-		"doi:" + name, "doi: " + name, "DOI " + name, "DOI: " + name + ";", "DOI：" + name, "doi" + name, "doi://" + name, "info:doi/" + name, "urn:doi:" + name, "hdl:" + name, "(DOI: " + name + ").",
-		"https://doi.org/" + name, "http://dx.doi.org/" + name, "doi.org/" + name, "www.doi.org/" + name, "HTTPS://DOI.ORG/" + name + "/", "<https://doi.org/" + name + ">.",
-		"https://doi.org/" + name + "?utm_source=x#top", "https://doi.org/doi:" + name, "https://doi.org/10.5072%2FAbc-1", "10.5072%2fAbc-1", "https://handle.test.datacite.org/" + name, "https://hdl.handle.net/" + name,
-		"https://commons.datacite.org/doi.org/" + name, "https://api.datacite.org/dois/" + name, "https://zenodo.org/doi/" + name, "https://doi.pangaea.de/" + name,
-		"https://dataverse.example.edu/dataset.xhtml?persistentId=doi:" + name + "&version=1.0", "https://data.example.org/stash/dataset/doi:" + name, "https://journal.example.org/article?id=" + name,
+		name, " " + name + "\n", name + ".", name + ",", "(" + name + ")", "<" + name + ">", "[doi:" + name + "]",
+		`"` + name + `"`, "“" + name + "”", "*" + name + "*",
+		"doi:" + name, "doi: " + name, "DOI " + name, "DOI: " + name + ";", "DOI：" + name, "doi" + name, "doi://" +
+			name, "info:doi/" + name, "urn:doi:" + name, "hdl:" + name, "(DOI: " + name + ").",
+		"https://doi.org/" + name, "http://dx.doi.org/" + name, "doi.org/" + name, "www.doi.org/" + name, "HTTPS://DOI.ORG/" +
+			name + "/", "<https://doi.org/" + name + ">.",
+		"https://doi.org/" + name + "?utm_source=x#top", "https://doi.org/doi:" +
+			name, "https://doi.org/10.5072%2FAbc-1", "10.5072%2fAbc-1", "https://handle.test.datacite.org/" +
+			name, "https://hdl.handle.net/" + name,
+		"https://commons.datacite.org/doi.org/" + name, "https://api.datacite.org/dois/" + name, "https://zenodo.org/doi/" +
+			name, "https://doi.pangaea.de/" + name,
+		"https://dataverse.example.edu/dataset.xhtml?persistentId=doi:" + name +
+			"&version=1.0", "https://data.example.org/stash/dataset/doi:" + name, "https://journal.example.org/article?id=" +
+			name,
 		"10.5072/Abc\u20111", "10.5072/A\u200bbc\u20131", "\ufeff" + name, "参见" + name + "。",
 	} {
 		names, between := Find(text)
@@ -35,12 +43,14 @@ func TestFind(t *testing.T) {
 		{"climate change", nil, "climate change"},
 		{"10.5072", nil, "10.5072"},
 		{"10.5072/", nil, "10.5072/"},
-		{"10.5/12 and 110.5072/a and v10.5072/a and 1.10.5072/a", nil, "10.5/12 and 110.5072/a and v10.5072/a and 1.10.5072/a"},
+		{"10.5/12 and 110.5072/a and v10.5072/a and 1.10.5072/a", nil,
+			"10.5/12 and 110.5072/a and v10.5072/a and 1.10.5072/a"},
 		{"10.5072./a 10.50a/b", nil, "10.5072./a 10.50a/b"},
 		{"the doi of 10.5072/a", []string{"10.5072/a"}, "the doi of"},
 		{"climate doi: 10.5072/a ice", []string{"10.5072/a"}, "climate / ice"},
 		{"title:10.5072/a", []string{"10.5072/a"}, "title:"},
-		{"10.5072/a,10.5072/b;https://doi.org/10.5072/c|doi:10.5072/d, 10.5072/e", []string{"10.5072/a", "10.5072/b", "10.5072/c", "10.5072/d", "10.5072/e"}, ""},
+		{"10.5072/a,10.5072/b;https://doi.org/10.5072/c|doi:10.5072/d, 10.5072/e",
+			[]string{"10.5072/a", "10.5072/b", "10.5072/c", "10.5072/d", "10.5072/e"}, ""},
 		{sici, []string{sici}, ""},
 		{"(" + sici + ").", []string{sici}, ""},
 		{Address(sici), []string{sici}, ""},
@@ -58,7 +68,8 @@ func TestFind(t *testing.T) {
 
 // What Find returns are names, in an address or not; what it leaves is in the text.
 func FuzzFind(f *testing.F) {
-	for _, text := range []string{sici, "doi: 10.5072/a,10.5072/b climate", "https://doi.org/10.5072/a%2", "10.5072/a\u2011b)", "10.10.5072/a", "\xff10.5072/\xff"} {
+	for _, text := range []string{sici, "doi: 10.5072/a,10.5072/b climate", "https://doi.org/10.5072/a%2",
+		"10.5072/a\u2011b)", "10.10.5072/a", "\xff10.5072/\xff"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -102,7 +113,8 @@ func numberOf(text string) (number uint32) {
 
 // The check digits are those of the service, and catch every mistyped character.
 func TestCheckDigits(t *testing.T) {
-	for _, made := range []string{"003r-j076", "ey2x-5w17", "ab3v-t139", "08a0-3f64", "236y-qx15", "x86n-nm18"} { // by the deployed service
+	// by the deployed service
+	for _, made := range []string{"003r-j076", "ey2x-5w17", "ab3v-t139", "08a0-3f64", "236y-qx15", "x86n-nm18"} {
 		assert.Equal(t, made, suffix(numberOf(made)))
 		for i := range len(made) - 2 {
 			for _, other := range alphabet {

@@ -10,7 +10,8 @@ import (
 
 // hosts are the resolvers whose addresses people paste.
 var hosts = []string{
-	"doi.org", "www.doi.org", "dx.doi.org", "hdl.handle.net", "doi.test.datacite.org", "handle.test.datacite.org", "handle.stage.datacite.org",
+	"doi.org", "www.doi.org", "dx.doi.org", "hdl.handle.net", "doi.test.datacite.org", "handle.test.datacite.org",
+	"handle.stage.datacite.org",
 }
 
 // Parse reads a DOI name in any of the forms that people paste: bare, after
@@ -49,7 +50,8 @@ func Parse(text string) (string, error) {
 // plain tells whether a text is a name as most are, of which nothing has to be undone or refused.
 func plain(text string) bool {
 	prefix, suffix, _ := strings.Cut(text, "/")
-	return IsPrefix(prefix) && suffix != "" && printable(suffix) && suffix[len(suffix)-1] != ' ' && strings.IndexByte(suffix, '%') < 0
+	return IsPrefix(prefix) && suffix != "" && printable(suffix) && suffix[len(suffix)-1] != ' ' &&
+		strings.IndexByte(suffix, '%') < 0
 }
 
 // cutResolver cuts the resolver off an address, with or without a scheme.
@@ -74,7 +76,8 @@ func parseAddress(path, text string) (string, error) {
 		path = rest
 	}
 	if i := strings.IndexAny(path, "?#"); i >= 0 {
-		return "", &NameError{text, fmt.Sprintf("has a %q, which ends the name in an address; write %%%02X if it belongs to the name", path[i], path[i])}
+		return "", &NameError{text, fmt.Sprintf(
+			"has a %q, which ends the name in an address; write %%%02X if it belongs to the name", path[i], path[i])}
 	}
 	if err := checkTyped(path, text); err != nil {
 		return "", err
@@ -124,7 +127,8 @@ func checkTyped(name, text string) error {
 		if i > 0 {
 			where = fmt.Sprintf("after %q", name[:i])
 		}
-		return &NameError{text, fmt.Sprintf("has the character %s %s; such characters come from copying formatted text", describe(r), where)}
+		return &NameError{text, fmt.Sprintf("has the character %s %s; such characters come from copying formatted text",
+			describe(r), where)}
 	}
 	return nil
 }

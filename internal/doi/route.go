@@ -91,7 +91,8 @@ func (w Route) Path(name string) string {
 // not arrive as itself, or whose prefix is not one that the service registers.
 func (w Route) CheckWritable(name string) error {
 	if err := CheckPrefix(Prefix(name)); err != nil {
-		return &NameError{name, `has a prefix that is not "10." and four or five digits; the service would register another name under another prefix`}
+		return &NameError{name, `has a prefix that is not "10." and four or five digits; the service would register ` +
+			`another name under another prefix`}
 	}
 	return w.Check(name)
 }

@@ -124,7 +124,8 @@ func (s *Sorter) sortAfter(records []record, n int) {
 			s.sortAfter(same, n+8)
 		} else if alike > 1 {
 			slices.SortFunc(same, func(a, b record) int {
-				return cmp.Or(bytes.Compare(s.key(&a)[n:], s.key(&b)[n:]), cmp.Compare(a.block, b.block), cmp.Compare(a.start, b.start))
+				return cmp.Or(bytes.Compare(s.key(&a)[n:], s.key(&b)[n:]), cmp.Compare(a.block, b.block),
+					cmp.Compare(a.start, b.start))
 			})
 		}
 		records = records[alike:]

@@ -143,7 +143,8 @@ func TestStored(t *testing.T) {
 func FuzzMember(f *testing.F) {
 	f.Add([]byte("abc"), uint16(1), uint8(1))
 	for level := range uint8(9) {
-		f.Add(slices.Concat(words(1, 50_000), noise(3, 70_000), words(4, 30_000), bytes.Repeat([]byte{0}, 100_000), words(1, 50_000)), uint16(50_000), level)
+		f.Add(slices.Concat(words(1, 50_000), noise(3, 70_000), words(4, 30_000), bytes.Repeat([]byte{0}, 100_000),
+			words(1, 50_000)), uint16(50_000), level)
 		f.Add(noise(1, 3000), uint16(7*int(level)), level)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, size uint16, level uint8) {

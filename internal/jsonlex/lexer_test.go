@@ -83,7 +83,9 @@ func check(t *testing.T, text string) {
 		require.NoError(t, l.Err(), "%s: %q", name, text)
 		require.Equal(t, want, got, "%s: %q", name, text)
 	}
-	for name, read := range map[string]func(*jsonlex.Lexer){"reading": func(l *jsonlex.Lexer) { tree(l) }, "skipping": (*jsonlex.Lexer).Skip} {
+	for name, read := range map[string]func(*jsonlex.Lexer){"reading": func(l *jsonlex.Lexer) {
+		tree(l)
+	}, "skipping": (*jsonlex.Lexer).Skip} {
 		for how, l := range lexers(text) {
 			read(l)
 			l.End()
@@ -110,7 +112,9 @@ func TestTextsThatAreNotUTF8(t *testing.T) {
 		{"{\"\xff\":1}", 2, "\ufffd"},
 		{`["` + long + "\xff\"]", 200_002, "[0]"},
 	} {
-		for name, read := range map[string]func(*jsonlex.Lexer){"reading": func(l *jsonlex.Lexer) { tree(l) }, "skipping": (*jsonlex.Lexer).Skip} {
+		for name, read := range map[string]func(*jsonlex.Lexer){"reading": func(l *jsonlex.Lexer) {
+			tree(l)
+		}, "skipping": (*jsonlex.Lexer).Skip} {
 			for how, l := range lexers(tt.text) {
 				read(l)
 				fault, ok := errors.AsType[*jsonlex.SyntaxError](l.Err())
@@ -147,7 +151,8 @@ func TestAgreesWithEncodingJSON(t *testing.T) {
 }
 
 var samples = []string{
-	``, ` `, `null`, `true`, `false`, `nul`, `tru`, `nullx`, `truefalse`, "\ufeff{}", `'a'`, `{a:1}`, `{"a" 1}`, `{"a":1 "b":2}`,
+	``, ` `, `null`, `true`, `false`, `nul`, `tru`, `nullx`, `truefalse`, "\ufeff{}", `'a'`, `{a:1}`, `{"a" 1}`,
+	`{"a":1 "b":2}`,
 	`0`, `-0`, `-`, `01`, `1.`, `.5`, `1.5`, `1e`, `1e5`, `1E+5`, `1e-5`, `1e+`, `-1.25e10`, `1-2`, `1.2.3`, `+1`, `12345678901234567890`, `0x10`, `1_000`,
 	`""`, `"a"`, `"longer than eight bytes"`, `"ends in eigh"`, `"\"\\\/\b\f\n\r\t"`, `"é"`, `"日本語 and some"`, "\"tab\tinside\"", "\"\x7f\"",
 	`"\u0041\u00e9\u20ac"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ud83dx"`, `"\ud83d\u0041"`, `"\ude00\ud83d\ude00"`, `"\ud83d\ud83d\ude00"`, `"\u12"`, `"\u12g4"`, `"\x41"`, `"\'"`, `"\`,
@@ -198,7 +203,8 @@ func TestMembersInAnyOrderAndSpelling(t *testing.T) {
 			assert.True(t, l.End(), "%v: %s", l.Err(), tt.text)
 		}
 	}
-	for _, text := range []string{`{"id":1,}`, `{"id":1 "data":2}`, `{"id" 1}`, `{"id":1`, `{,"id":1}`, `{"id":1,"data":2]`, `[]`, ``, `{"id":1,,"data":2}`} {
+	for _, text := range []string{`{"id":1,}`, `{"id":1 "data":2}`, `{"id" 1}`, `{"id":1`, `{,"id":1}`,
+		`{"id":1,"data":2]`, `[]`, ``, `{"id":1,,"data":2}`} {
 		for name, l := range lexers(text) {
 			members(l, n)
 			l.End()
@@ -211,7 +217,8 @@ func TestKnownLooksAhead(t *testing.T) {
 	n := jsonlex.NewNames(names...)
 	long := `"` + strings.Repeat("x", 500) + `"`
 	for text, want := range map[string]int{
-		`{"data":1}`: 2, `{ "id" : 1 }`: 0, `{"other":1,"id":2}`: jsonlex.Unknown, `{}`: jsonlex.Unknown, `[1]`: jsonlex.Unknown,
+		`{"data":1}`: 2, `{ "id" : 1 }`: 0, `{"other":1,"id":2}`: jsonlex.Unknown, `{}`: jsonlex.Unknown,
+		`[1]`: jsonlex.Unknown,
 		`{` + strings.Repeat(" ", 500) + `"data":1}`: 2, `{` + long + `:1}`: jsonlex.Unknown, ``: jsonlex.Unknown,
 	} {
 		for name, l := range lexers(text) {
@@ -224,7 +231,8 @@ func TestKnownLooksAhead(t *testing.T) {
 // A text of any length can be read piece by piece.
 func TestTextsAreReadPieceByPiece(t *testing.T) {
 	long := strings.Repeat("0123456789abcdef", 20_000)
-	for _, want := range []string{"", "short", long, long + "/" + long, strings.Repeat("a/", 70_000), "é\u2028\U0001f600"} {
+	for _, want := range []string{"", "short", long, long + "/" + long, strings.Repeat("a/", 70_000),
+		"é\u2028\U0001f600"} {
 		quoted, err := json.Marshal(want)
 		require.NoError(t, err)
 		for _, text := range []string{string(quoted), strings.ReplaceAll(string(quoted), "/", `\/`)} {
@@ -279,7 +287,8 @@ func TestValuesAreBounded(t *testing.T) {
 	}
 
 	const size = jsonlex.MaxValue + 1<<20
-	l := jsonlex.New(io.MultiReader(strings.NewReader(`["`), io.LimitReader(endless("x"), size), strings.NewReader(`",[`), io.LimitReader(endless("1,"), size), strings.NewReader("1]]")))
+	l := jsonlex.New(io.MultiReader(strings.NewReader(`["`), io.LimitReader(endless("x"), size), strings.NewReader(`",[`),
+		io.LimitReader(endless("1,"), size), strings.NewReader("1]]")))
 	l.Skip()
 	require.True(t, l.End(), "what is dropped may have any length: %v", l.Err())
 	assert.EqualValues(t, 2*size+8, l.Offset())
@@ -327,7 +336,8 @@ func TestErrorsSayWhere(t *testing.T) {
 
 // A text with control characters as they are is that with their escapes, if it may be.
 func TestControls(t *testing.T) {
-	for _, text := range []string{"a\tb", "\r\n", "\x00 and \x1f, longer than eight bytes", "\té\\\n\"\n", strings.Repeat("\n", 70_000)} {
+	for _, text := range []string{"a\tb", "\r\n", "\x00 and \x1f, longer than eight bytes", "\té\\\n\"\n",
+		strings.Repeat("\n", 70_000)} {
 		escaped, err := json.Marshal(map[string][]string{text: {text}})
 		require.NoError(t, err)
 		raw := `{"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)

@@ -92,7 +92,9 @@ func load(folder string) (*pkg, error) {
 			p.files = append(p.files, s)
 		}
 	}
-	check := types.Config{Importer: importer.ForCompiler(p.set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
+	check := types.Config{Importer: importer.ForCompiler(p.set, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})}
 	var syntax []*ast.File
 	for _, s := range p.files {
 		syntax = append(syntax, s.syntax)

@@ -24,7 +24,8 @@ func main() {
 	log.SetFlags(0)
 	most := flag.Int("n", 0, "`faults` tried for each package, chosen at random among those that tests reach; 0 tries all")
 	seed := flag.Uint64("seed", 1, "of the choice")
-	where := flag.String("at", "", "tries only faults whose `places`, file:line:column, begin with one of these, separated by commas")
+	where := flag.String("at", "", "tries only faults whose `places`, file:line:column, begin with one of these, "+
+		"separated by commas")
 	others := flag.String("tests", "", "`packages` whose tests are run, too, separated by commas")
 	unreached := flag.Bool("unreached", false, "lists the faults that no test reaches")
 	flag.Usage = func() {
@@ -41,7 +42,8 @@ func main() {
 		log.Fatal(err)
 	}
 	for _, folder := range flag.Args() {
-		r := run{temp: temp, random: rand.New(rand.NewPCG(*seed, 0)), most: *most, where: strings.Split(*where, ","), folders: []string{folder}}
+		r := run{temp: temp, random: rand.New(rand.NewPCG(*seed, 0)), most: *most, where: strings.Split(*where, ","),
+			folders: []string{folder}}
 		if *others != "" {
 			r.folders = append(r.folders, strings.Split(*others, ",")...)
 		}
@@ -99,7 +101,9 @@ func (r *run) do(folder string) (*result, error) {
 	var todo []fault
 	for _, f := range p.faults {
 		switch {
-		case r.where != nil && !slices.ContainsFunc(r.where, func(start string) bool { return strings.HasPrefix(f.place, start) }):
+		case r.where != nil && !slices.ContainsFunc(r.where, func(start string) bool {
+			return strings.HasPrefix(f.place, start)
+		}):
 		case !slices.ContainsFunc(tests, func(t test) bool { return t.reached[f.id] }):
 			done.unreached = append(done.unreached, f)
 		case r.most == 0 || len(todo) < r.most:

@@ -55,7 +55,8 @@ func TestBroken(t *testing.T) { t.Fatal() }
 // The tests of the sample try neither 3, 4 nor 9, and do not read the text of the error.
 func TestFaultsOfASample(t *testing.T) {
 	folder := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module sample\n\ngo 1.26\n", "sample.go": sample, "sample_test.go": sampleTests} {
+	for name, text := range map[string]string{"go.mod": "module sample\n\ngo 1.26\n", "sample.go": sample,
+		"sample_test.go": sampleTests} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	r := run{temp: t.TempDir(), random: rand.New(rand.NewPCG(1, 0)), folders: []string{folder}}

@@ -75,7 +75,8 @@ func notice(tests []test, id int) bool {
 			}
 		}
 		for binary, some := range names {
-			if _, passed := execute(binary, folders[binary], some, 5*time.Second+4*took[binary], "MUTATE_FAULT="+strconv.Itoa(id)); !passed {
+			if _, passed := execute(binary, folders[binary], some, 5*time.Second+4*took[binary],
+				"MUTATE_FAULT="+strconv.Itoa(id)); !passed {
 				return true
 			}
 		}
@@ -90,7 +91,8 @@ func execute(binary, folder string, names []string, limit time.Duration, env str
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second+5*limit)
 	defer cancel()
 	// A fault can make a loop endless: memory is limited, too.
-	cmd := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 3000000; ulimit -t "$1"; shift; exec "$@"`, "sh", fmt.Sprintf("%.0f", limit.Seconds()),
+	cmd := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 3000000; ulimit -t "$1"; shift; exec "$@"`, "sh",
+		fmt.Sprintf("%.0f", limit.Seconds()),
 		binary, "-test.failfast", "-test.run", "^("+strings.Join(names, "|")+")$")
 	cmd.Dir, cmd.WaitDelay = folder, time.Second
 	cmd.Env = append(os.Environ(), env, "TMPDIR="+filepath.Dir(binary))

@@ -95,7 +95,8 @@ func Take(folder, key string) (*Lock, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("%s is not a folder", folder)
 	case !isSafe(folder, info):
-		return nil, fmt.Errorf("other accounts may replace the files of %s (mode %v); it needs the sticky bit, or to be writable by its owner alone", folder, info.Mode())
+		return nil, fmt.Errorf("other accounts may replace the files of %s (mode %v); it needs the sticky bit, or to be "+
+			"writable by its owner alone", folder, info.Mode())
 	}
 	name := sha256.Sum256([]byte(key))
 	return take(folder, fmt.Sprintf("%s%x", prefix, name[:8]))

@@ -84,7 +84,8 @@ func TestTheRecordOfARunThatDidNotEnd(t *testing.T) {
 		l = take(t, f, "a")
 		require.NoError(t, l.Note(runlock.Record{At: runlock.Idle, State: 1<<64 - 1}))
 		l.Release()
-		assert.Equal(t, runlock.Record{At: runlock.Idle, State: 1<<64 - 1}, last(), "somebody was here, and no request is under way")
+		assert.Equal(t, runlock.Record{At: runlock.Idle, State: 1<<64 - 1}, last(),
+			"somebody was here, and no request is under way")
 	})
 }
 
@@ -292,7 +293,8 @@ func TestStrangeFilesAtTheLock(t *testing.T) {
 		{"a directory", lock, directory, irregular},
 		{"a FIFO", lock, fifo, irregular},
 		{"a symbolic link", lock, link, irregular},
-		{"a lock that another account left", lock, func(path string) error { return errors.Join(write("")(path), os.Chown(path, 12345, -1)) }, ""},
+		{"a lock that another account left", lock,
+			func(path string) error { return errors.Join(write("")(path), os.Chown(path, 12345, -1)) }, ""},
 		{"a record that is a directory", record, directory, irregular},
 		{"a record that is a FIFO", record, fifo, irregular},
 		{"a record that is a symbolic link", record, link, irregular},
@@ -353,7 +355,8 @@ func TestAllAccountsUseTheSameFolder(t *testing.T) {
 		own       func() (string, error)
 		err       error
 	}{
-		{"", shared, nil, nil}, {"", "/own", own, errGone}, {"/srv/locks", "/srv/locks", nil, nil}, {"/srv/locks", "/srv/locks", own, nil},
+		{"", shared, nil, nil}, {"", "/own", own, errGone}, {"/srv/locks", "/srv/locks", nil, nil},
+		{"/srv/locks", "/srv/locks", own, nil},
 	} {
 		t.Setenv("DATACITE_LOCK_DIR", tt.env)
 		folder, err := runlock.Folder(tt.own)

@@ -35,11 +35,13 @@ func TestAFolderThatIsNotSafe(t *testing.T) {
 			return errors.Join(os.Chmod(folder, 0o777), os.Chmod(filepath.Dir(folder), 0o700))
 		}, ""},
 		{"open to others who get there by another account's folder", func(folder string) error {
-			return errors.Join(os.Chmod(folder, 0o777), os.Chmod(filepath.Dir(folder), 0o700), os.Chown(filepath.Dir(folder), 65534, 65534))
+			return errors.Join(os.Chmod(folder, 0o777), os.Chmod(filepath.Dir(folder), 0o700),
+				os.Chown(filepath.Dir(folder), 65534, 65534))
 		}, "other accounts may replace"},
 		{"as /tmp is", func(folder string) error { return os.Chmod(folder, 0o777|os.ModeSticky) }, ""},
 		{"of a group, with the sticky bit", func(folder string) error { return os.Chmod(folder, 0o770|os.ModeSticky) }, ""},
-		{"a file", func(folder string) error { return errors.Join(os.Remove(folder), os.WriteFile(folder, nil, 0o600)) }, "is not a folder"},
+		{"a file", func(folder string) error { return errors.Join(os.Remove(folder), os.WriteFile(folder, nil, 0o600)) },
+			"is not a folder"},
 		{"missing", os.Remove, "no such file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

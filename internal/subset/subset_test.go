@@ -385,7 +385,9 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 	s.MaxItems, s.Level = 1000, 1
 	allocations := func(n int) float64 {
 		return testing.AllocsPerRun(1, func() {
-			require.NoError(t, subset.Pack(t.Context(), s, numbered(endless(n)), io.Discard, func(subset.Part) error { return nil }))
+			require.NoError(t, subset.Pack(t.Context(), s, numbered(endless(n)), io.Discard, func(subset.Part) error {
+				return nil
+			}))
 		})
 	}
 	few, many := allocations(2000), allocations(20_000)

@@ -75,8 +75,12 @@ var (
 		"mds.Register": shows(func(ctx context.Context, c *mds.Client, name string) (bool, error) {
 			return false, only(c.Register(ctx, name, address, newDocument, &mds.RegisterOptions{NoReadBack: true}))
 		}),
-		"mds.Hide": shows(func(ctx context.Context, c *mds.Client, name string) (bool, error) { return false, c.Hide(ctx, name) }),
-		"mds.Show": shows(func(ctx context.Context, c *mds.Client, name string) (bool, error) { return false, c.Show(ctx, name) }),
+		"mds.Hide": shows(func(ctx context.Context, c *mds.Client, name string) (bool, error) {
+			return false, c.Hide(ctx, name)
+		}),
+		"mds.Show": shows(func(ctx context.Context, c *mds.Client, name string) (bool, error) {
+			return false, c.Show(ctx, name)
+		}),
 		"mds.DeleteDraft": shows(func(ctx context.Context, c *mds.Client, name string) (bool, error) {
 			return false, c.DeleteDraft(ctx, name)
 		}),
@@ -189,10 +193,12 @@ func nearly(r *rand.Rand, victim string) string {
 	return string(name)
 }
 
-var prefixes = []string{"10.507224", "10.5072.1", "10.507", "10.05072", "doi:10.5072", "https://doi.org/10.5072", "https://doi.org/10.5072/x/../..", "10.5072/x/../..", "10.5072%2F"}
+var prefixes = []string{"10.507224", "10.5072.1", "10.507", "10.05072", "doi:10.5072", "https://doi.org/10.5072",
+	"https://doi.org/10.5072/x/../..", "10.5072/x/../..", "10.5072%2F"}
 
 var pieces = []string{
-	"/", "//", "/.", "/..", "/../a", "/./", "/x/..", "%2F", "%2f..%2f", "%2E%2E", "%", "%25", "%41", "%zz", "%00", "#", "#x", "?", "?x=1", "&", "+", " ",
+	"/", "//", "/.", "/..", "/../a", "/./", "/x/..", "%2F", "%2f..%2f", "%2E%2E", "%", "%25", "%41", "%zz", "%00", "#",
+	"#x", "?", "?x=1", "&", "+", " ",
 	"/media", "/media/1", "/media/1/2", "/Media", "/get-url", "/metadata", "/metadata/x", "/events/1", "/activities", "media/", ".xml", ".json", "\u200b", "\ufeff",
 	"\ufb01", "\u0301", "e\u0301", "é", "İ", "ß", "²", "\u00a0", "\u3000", "<1::2>", "\\", "\"", "'", "|", "^", "{x}", "[1]", ";v=1", ":80", "@x", "~", "$", "*", "!", ",", "=",
 }

@@ -31,7 +31,8 @@ func TestAPI(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(strings.Join(slices.Sorted(maps.Keys(now)), "\n")+"\n"), 0o644))
 		return
 	}
-	assert.Equal(t, declarationsIn(t, file), now, "the API has changed: go test ./internal/testkit -run TestAPI -update-api")
+	assert.Equal(t, declarationsIn(t, file), now,
+		"the API has changed: go test ./internal/testkit -run TestAPI -update-api")
 }
 
 func declarationsIn(t *testing.T, file string) map[string]bool {

@@ -21,7 +21,9 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-var record = flag.Bool("record", false, "record the cassettes anew: against the embedded service, or against the test hosts if DATACITE_USERNAME, DATACITE_PASSWORD, DATACITE_TOKEN and DATACITE_PREFIX are set")
+var record = flag.Bool("record", false,
+	"record the cassettes anew: against the embedded service, or against the test hosts if DATACITE_USERNAME, "+
+		"DATACITE_PASSWORD, DATACITE_TOKEN and DATACITE_PREFIX are set")
 
 // Recording reports whether cassettes are recorded rather than replayed.
 func Recording() bool { return *record }
@@ -55,7 +57,9 @@ func Cassette(t *testing.T, name string, upstream http.RoundTripper, replace Rep
 		sent = append(sent, i.Request.Headers.Clone())
 		return nil
 	}, recorder.AfterCaptureHook)
-	rec.AddHook(func(i *cassette.Interaction) error { return scrub(i, replace, transport.Redaction(sent)) }, recorder.BeforeSaveHook)
+	rec.AddHook(func(i *cassette.Interaction) error {
+		return scrub(i, replace, transport.Redaction(sent))
+	}, recorder.BeforeSaveHook)
 	rec.SetMatcher(matches)
 	t.Cleanup(func() {
 		if err := rec.Stop(); err != nil {

@@ -50,7 +50,8 @@ func TestRecordingsHaveNoSecrets(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(root(), "testdata", "cassettes", name) + ".yaml")
 	require.NoError(t, err)
 	assert.Contains(t, string(data), "REDACTED")
-	for _, secret := range []string{password, token, base64.StdEncoding.EncodeToString([]byte("EXAMPLE.REPO:" + password))} {
+	for _, secret := range []string{password, token,
+		base64.StdEncoding.EncodeToString([]byte("EXAMPLE.REPO:" + password))} {
 		assert.NotContains(t, string(data), secret)
 	}
 }

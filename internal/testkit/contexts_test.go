@@ -32,8 +32,9 @@ import (
 
 // conditions are the exported conditions of all packages.
 var conditions = map[string]error{
-	"datacite.ErrBadRequest": datacite.ErrBadRequest, "datacite.ErrUnauthorized": datacite.ErrUnauthorized, "datacite.ErrForbidden": datacite.ErrForbidden,
-	"datacite.ErrNotFound": datacite.ErrNotFound, "datacite.ErrNotAllowed": datacite.ErrNotAllowed, "datacite.ErrConflict": datacite.ErrConflict,
+	"datacite.ErrBadRequest": datacite.ErrBadRequest, "datacite.ErrUnauthorized": datacite.ErrUnauthorized,
+	"datacite.ErrForbidden": datacite.ErrForbidden,
+	"datacite.ErrNotFound":  datacite.ErrNotFound, "datacite.ErrNotAllowed": datacite.ErrNotAllowed, "datacite.ErrConflict": datacite.ErrConflict,
 	"datacite.ErrTooLarge": datacite.ErrTooLarge, "datacite.ErrMediaType": datacite.ErrMediaType, "datacite.ErrInvalid": datacite.ErrInvalid,
 	"datacite.ErrInvalidDOI": datacite.ErrInvalidDOI, "datacite.ErrRateLimited": datacite.ErrRateLimited, "datacite.ErrServer": datacite.ErrServer,
 	"datacite.ErrRedirect": datacite.ErrRedirect, "datacite.ErrUnreadable": datacite.ErrUnreadable, "datacite.ErrIncomplete": datacite.ErrIncomplete,
@@ -138,7 +139,8 @@ var moments = map[string]func(cfg *datacite.Config, end func(), number int){
 	}),
 	"before a retry": inTransport(func(r *http.Request, end func(), _ http.RoundTripper) (*http.Response, error) {
 		end()
-		return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("busy")), Request: r}, nil
+		return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{},
+			Body: io.NopCloser(strings.NewReader("busy")), Request: r}, nil
 	}),
 }
 
@@ -148,7 +150,8 @@ func first(times int) func() bool {
 	return func() bool { return called.Add(1) <= int64(times) }
 }
 
-func inTransport(do func(r *http.Request, end func(), service http.RoundTripper) (*http.Response, error)) func(*datacite.Config, func(), int) {
+func inTransport(do func(r *http.Request, end func(),
+	service http.RoundTripper) (*http.Response, error)) func(*datacite.Config, func(), int) {
 	return func(cfg *datacite.Config, end func(), number int) {
 		service, pass := cfg.HTTPClient.Transport, first(number)
 		cfg.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -177,12 +180,15 @@ func sceneOf(t *testing.T, cfg datacite.Config) *scene {
 // response of the service.
 func TestContextsThatEnd(t *testing.T) {
 	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
-	require.ElementsMatch(t, exportedConditions(t), slices.Collect(maps.Keys(conditions)), "exported conditions, and those that are tested")
+	require.ElementsMatch(t, exportedConditions(t), slices.Collect(maps.Keys(conditions)),
+		"exported conditions, and those that are tested")
 	all := errors.Join(slices.Collect(maps.Values(conditions))...)
-	sibling := fmt.Errorf("sibling: %w: %w", &datacite.Error{StatusCode: http.StatusNotFound, Err: all}, errors.Join(io.EOF, fs.ErrNotExist, context.DeadlineExceeded))
+	sibling := fmt.Errorf("sibling: %w: %w", &datacite.Error{StatusCode: http.StatusNotFound, Err: all},
+		errors.Join(io.EOF, fs.ErrNotExist, context.DeadlineExceeded))
 	var calls map[string]int
 	synctest.Test(t, func(t *testing.T) { calls = sending(t) })
-	for what, cause := range map[string]error{"none": nil, "the error of a sibling": sibling, "a bare condition": datacite.ErrNotFound, "the end of a file": io.EOF} {
+	for what, cause := range map[string]error{"none": nil, "the error of a sibling": sibling,
+		"a bare condition": datacite.ErrNotFound, "the end of a file": io.EOF} {
 		for moment, arm := range moments {
 			for number := range 3 {
 				if number > 0 && (moment == "before the call" || cause != sibling) {
@@ -196,7 +202,8 @@ func TestContextsThatEnd(t *testing.T) {
 	}
 }
 
-func endContexts(t *testing.T, calls map[string]int, cause error, moment string, arm func(*datacite.Config, func(), int), number int) {
+func endContexts(t *testing.T, calls map[string]int, cause error, moment string,
+	arm func(*datacite.Config, func(), int), number int) {
 	srv := serviceWithADOI(t)
 	defer srv.Close()
 	for kind, newContext := range callersContexts(t, cause) {
@@ -297,31 +304,40 @@ type page struct {
 }
 
 var foreign = map[string]page{
-	"another API":                        {200, "application/json", `{"status":"ok","version":"1.2"}`},
-	"another API, a resource":            {200, "application/json", `{"id":"5","name":"Ada","url":"https://elsewhere.example/5"}`},
-	"another API, 201":                   {201, "application/json", `{"id":"5","name":"Ada"}`},
-	"another API, a list":                {200, "application/json", `[{"id":"5"}]`},
-	"another API, nothing":               {200, "application/json", `{}`},
-	"another JSON:API":                   {200, "application/vnd.api+json", `{"data":{"type":"articles","id":"1","attributes":{"title":"Alps"}}}`},
-	"another JSON:API, a list":           {200, "application/vnd.api+json", `{"data":[{"type":"articles","id":"1","attributes":{"title":"Alps"}}],"meta":{"total":1}}`},
-	"a login page":                       {200, "text/html", "<!DOCTYPE html><html><head><title>Log in</title></head></html>"},
-	"a login page in XML":                {200, "application/xhtml+xml", `<?xml version="1.0"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x"><html xmlns="http://www.w3.org/1999/xhtml"><head><title>Log in</title></head></html>`},
-	"another service's XML":              {200, "application/xml", `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"></feed>`},
-	"a page of plain text":               {200, "text/plain", "It works!"},
-	"a sentence like a URL":              {200, "text/plain", "Error: log in first"},
-	"200 with nothing":                   {200, "", ""},
-	"another page not found":             {404, "text/html", "<html><head><title>404 Not Found</title></head></html>"},
-	"a cluster without the service":      {404, "text/plain; charset=utf-8", "404 page not found\n"},
-	"another router":                     {404, "text/plain; charset=utf-8", "Not Found"},
-	"another API without it":             {404, "application/json", `{"message":"Not Found"}`},
-	"another API without it, in detail":  {404, "application/json", `{"detail":"Not Found"}`},
-	"another JSON:API without it":        {404, "application/vnd.api+json", `{"errors":[{"status":"404","title":"Record not found"}]}`},
+	"another API": {200, "application/json", `{"status":"ok","version":"1.2"}`},
+	"another API, a resource": {200, "application/json",
+		`{"id":"5","name":"Ada","url":"https://elsewhere.example/5"}`},
+	"another API, 201":     {201, "application/json", `{"id":"5","name":"Ada"}`},
+	"another API, a list":  {200, "application/json", `[{"id":"5"}]`},
+	"another API, nothing": {200, "application/json", `{}`},
+	"another JSON:API": {200, "application/vnd.api+json",
+		`{"data":{"type":"articles","id":"1","attributes":{"title":"Alps"}}}`},
+	"another JSON:API, a list": {200, "application/vnd.api+json",
+		`{"data":[{"type":"articles","id":"1","attributes":{"title":"Alps"}}],"meta":{"total":1}}`},
+	"a login page": {200, "text/html",
+		"<!DOCTYPE html><html><head><title>Log in</title></head></html>"},
+	"a login page in XML": {200, "application/xhtml+xml",
+		`<?xml version="1.0"?><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x"><html ` +
+			`xmlns="http://www.w3.org/1999/xhtml"><head><title>Log in</title></head></html>`},
+	"another service's XML": {200, "application/xml",
+		`<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"></feed>`},
+	"a page of plain text":              {200, "text/plain", "It works!"},
+	"a sentence like a URL":             {200, "text/plain", "Error: log in first"},
+	"200 with nothing":                  {200, "", ""},
+	"another page not found":            {404, "text/html", "<html><head><title>404 Not Found</title></head></html>"},
+	"a cluster without the service":     {404, "text/plain; charset=utf-8", "404 page not found\n"},
+	"another router":                    {404, "text/plain; charset=utf-8", "Not Found"},
+	"another API without it":            {404, "application/json", `{"message":"Not Found"}`},
+	"another API without it, in detail": {404, "application/json", `{"detail":"Not Found"}`},
+	"another JSON:API without it": {404, "application/vnd.api+json",
+		`{"errors":[{"status":"404","title":"Record not found"}]}`},
 	"the words of the store as JSON":     {404, "application/json", `{"message":"DOI not found"}`},
 	"another path of the metadata store": {404, "text/plain; charset=utf-8", "Resource not found"},
 	"404 with nothing":                   {404, "", ""},
-	"412 of a gateway":                   {412, "text/html", "<html><head><title>412 Precondition Failed</title></head></html>"},
-	"412 of another API":                 {412, "application/json", `{"message":"Precondition Failed"}`},
-	"a redirect":                         {302, "text/html", "<html><head><title>302 Found</title></head></html>"},
+	"412 of a gateway": {412, "text/html",
+		"<html><head><title>412 Precondition Failed</title></head></html>"},
+	"412 of another API": {412, "application/json", `{"message":"Precondition Failed"}`},
+	"a redirect":         {302, "text/html", "<html><head><title>302 Found</title></head></html>"},
 }
 
 // what are words of which one must be in an error, so that one sees what came.
@@ -348,7 +364,8 @@ func TestForeignHosts(t *testing.T) {
 				cfg.MaxAttempts = 2
 				cfg.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 					header := http.Header{"Content-Type": {came.kind}, "Location": {"https://elsewhere.example/"}}
-					return &http.Response{StatusCode: came.status, Header: header, Body: io.NopCloser(strings.NewReader(came.body)), Request: r}, nil
+					return &http.Response{StatusCode: came.status, Header: header, Body: io.NopCloser(strings.NewReader(came.body)),
+						Request: r}, nil
 				})}
 				for name, i := range calls {
 					if strings.HasSuffix(name, ".Do") {
@@ -393,8 +410,9 @@ func callables(t *testing.T, line http.RoundTripper) map[string]reflect.Value {
 	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
 	srv.Close()
 	cfg := datacite.Config{
-		Service: datacite.Service{API: "https://api.example", MDS: "https://mds.example"}, HTTPClient: &http.Client{Transport: line},
-		Username: datacitetest.Username, Password: datacitetest.Password,
+		Service:    datacite.Service{API: "https://api.example", MDS: "https://mds.example"},
+		HTTPClient: &http.Client{Transport: line},
+		Username:   datacitetest.Username, Password: datacitetest.Password,
 	}
 	s := &scene{srv: srv}
 	var errs [4]error

@@ -80,13 +80,15 @@ func TestRequestsOfTheCaller(t *testing.T) {
 	faults := datacitetest.First(lost, nil, lost)
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: faults})
 	defer srv.Close()
-	res, err := srv.DOIs().Do(t.Context(), &datacite.Request{Method: http.MethodGet, Path: "/dois", Query: url.Values{"page[size]": {"0"}}})
+	res, err := srv.DOIs().Do(t.Context(),
+		&datacite.Request{Method: http.MethodGet, Path: "/dois", Query: url.Values{"page[size]": {"0"}}})
 	require.NoError(t, err, "a read is sent again")
 	assert.JSONEq(t, `[]`, string(dataOf(t, res.Body)))
 	assert.Len(t, srv.Requests(), 2)
 	assert.Equal(t, "page%5Bsize%5D=0", srv.Requests()[0].URL.RawQuery)
 
-	draft := &datacite.Request{Method: http.MethodPost, Path: "/dois", ContentType: "application/vnd.api+json", Body: []byte(`{"data":{"type":"dois","attributes":{"doi":"10.5072/own"}}}`)}
+	draft := &datacite.Request{Method: http.MethodPost, Path: "/dois", ContentType: "application/vnd.api+json",
+		Body: []byte(`{"data":{"type":"dois","attributes":{"doi":"10.5072/own"}}}`)}
 	_, err = srv.DOIs().Do(t.Context(), draft)
 	require.ErrorIs(t, err, datacite.ErrUnclear)
 	assert.ErrorContains(t, err, "dois.Do: POST ")
@@ -98,8 +100,10 @@ func TestRequestsOfTheCaller(t *testing.T) {
 	_, err = srv.MDS().Do(t.Context(), &datacite.Request{Method: http.MethodGet, Path: "/doi/10.5072/unknown"})
 	require.ErrorIs(t, err, datacite.ErrNotFound)
 	assert.ErrorContains(t, err, "mds.Do: GET ")
-	require.Error(t, only(srv.Reports().Do(t.Context(), &datacite.Request{Method: http.MethodDelete, Path: "/reports/none", Repeatable: true})))
-	for _, bad := range []*datacite.Request{nil, {}, {Method: "GET"}, {Method: "GET", Path: "dois"}, {Method: "GET", Path: "/dois?a=b"}} {
+	require.Error(t, only(srv.Reports().Do(t.Context(),
+		&datacite.Request{Method: http.MethodDelete, Path: "/reports/none", Repeatable: true})))
+	for _, bad := range []*datacite.Request{nil, {}, {Method: "GET"}, {Method: "GET", Path: "dois"},
+		{Method: "GET", Path: "/dois?a=b"}} {
 		require.ErrorIs(t, only(srv.DOIs().Do(t.Context(), bad)), datacite.ErrInvalid)
 	}
 }
@@ -107,22 +111,26 @@ func TestRequestsOfTheCaller(t *testing.T) {
 // One condition for each status, unless the response means something else.
 func TestConditions(t *testing.T) {
 	of := map[int]error{
-		400: datacite.ErrBadRequest, 401: datacite.ErrUnauthorized, 403: datacite.ErrForbidden, 404: datacite.ErrNotFound, 405: datacite.ErrNotAllowed, 409: datacite.ErrConflict,
+		400: datacite.ErrBadRequest, 401: datacite.ErrUnauthorized, 403: datacite.ErrForbidden, 404: datacite.ErrNotFound,
+		405: datacite.ErrNotAllowed, 409: datacite.ErrConflict,
 		413: datacite.ErrTooLarge, 415: datacite.ErrMediaType, 422: datacite.ErrInvalid, 429: datacite.ErrRateLimited, 500: datacite.ErrServer, 503: datacite.ErrServer,
 	}
 	for status := range of {
 		for _, condition := range of {
-			assert.Equal(t, condition == of[status], errors.Is(&datacite.Error{StatusCode: status}, condition), "%d, %v", status, condition)
+			assert.Equal(t, condition == of[status], errors.Is(&datacite.Error{StatusCode: status}, condition), "%d, %v", status,
+				condition)
 		}
 	}
 	assert.ErrorIs(t, &datacite.Error{StatusCode: 404}, datacite.ErrNotFound)
 	assert.NotErrorIs(t, &datacite.Error{StatusCode: 404, Err: datacite.ErrUnauthorized}, datacite.ErrNotFound)
 	assert.ErrorIs(t, &datacite.Error{StatusCode: 404, Err: datacite.ErrUnauthorized}, datacite.ErrUnauthorized)
 	assert.NotErrorIs(t, &datacite.Error{StatusCode: 422, Err: mds.ErrMetadataMissing}, datacite.ErrInvalid)
-	assert.ErrorIs(t, &datacite.Error{StatusCode: 403, Err: context.DeadlineExceeded}, datacite.ErrForbidden, "what ended the retries changes nothing")
+	assert.ErrorIs(t, &datacite.Error{StatusCode: 403, Err: context.DeadlineExceeded}, datacite.ErrForbidden,
+		"what ended the retries changes nothing")
 	assert.NotErrorIs(t, &datacite.Error{StatusCode: 403, Body: []byte(" <html>")}, datacite.ErrForbidden)
 	assert.ErrorIs(t, datacite.Invalid(datacite.Finding{Err: datacite.ErrInvalidDOI}), datacite.ErrInvalidDOI)
-	assert.ErrorContains(t, only(dois.NewClient(datacite.Config{})), "datacite: Config.Service.API: is empty; set Config.Service to datacite.Test or datacite.Production")
+	assert.ErrorContains(t, only(dois.NewClient(datacite.Config{})),
+		"datacite: Config.Service.API: is empty; set Config.Service to datacite.Test or datacite.Production")
 }
 
 func dataOf(t *testing.T, body []byte) json.RawMessage {
@@ -134,7 +142,8 @@ func dataOf(t *testing.T, body []byte) json.RawMessage {
 
 // broken are values that their types read from JSON.
 var broken = []json.Unmarshaler{
-	new(metadata.Affiliation), new(metadata.Coordinate), new(metadata.List[int]), new(metadata.Polygon), new(metadata.Polygons), new(metadata.Publisher), new(metadata.Types), new(metadata.Year),
+	new(metadata.Affiliation), new(metadata.Coordinate), new(metadata.List[int]), new(metadata.Polygon),
+	new(metadata.Polygons), new(metadata.Publisher), new(metadata.Types), new(metadata.Year),
 	new(dois.Record),
 	new(reports.CountryCounts), new(reports.Dataset), new(reports.Exception), new(reports.Header), new(reports.Instance), new(reports.NameValue), new(reports.Performance), new(reports.Period), new(reports.Report), new(reports.TypedValue),
 }
@@ -157,13 +166,15 @@ func bad(t *testing.T) map[string]func() error {
 	about := &logs.Descriptions{}
 	t.Cleanup(func() { _ = about.Close() })
 	calls := map[string]func() error{
-		"datacite.FromEnvironment":    func() error { return only(datacite.FromEnvironment()) },
-		"datacite.ParseService":       func() error { return only(datacite.ParseService("x")) },
-		"doi.Parse":                   func() error { return only(doi.Parse("x")) },
-		"doi.CheckNew":                func() error { return doi.CheckNew("x") },
-		"doi.CheckPrefix":             func() error { return doi.CheckPrefix("x") },
-		"query.Check":                 func() error { return query.Check(query.Or()) },
-		"query.CheckList":             func() error { return query.CheckList(nil, "x", query.Page{Number: -1}, query.Sample{}) },
+		"datacite.FromEnvironment": func() error { return only(datacite.FromEnvironment()) },
+		"datacite.ParseService":    func() error { return only(datacite.ParseService("x")) },
+		"doi.Parse":                func() error { return only(doi.Parse("x")) },
+		"doi.CheckNew":             func() error { return doi.CheckNew("x") },
+		"doi.CheckPrefix":          func() error { return doi.CheckPrefix("x") },
+		"query.Check":              func() error { return query.Check(query.Or()) },
+		"query.CheckList": func() error {
+			return query.CheckList(nil, "x", query.Page{Number: -1}, query.Sample{})
+		},
 		"query.Parse":                 func() error { return only(query.Parse("(")) },
 		"metadata.FindingsXML":        func() error { return only(metadata.FindingsXML(nil)) },
 		"metadata.ValidateXML":        func() error { return metadata.ValidateXML(text("<resource>")) },
@@ -207,15 +218,19 @@ func bad(t *testing.T) map[string]func() error {
 		"counter.Days.Rows":      func() error { return only(end(days.Rows(reports.Period{BeginDate: "x"}))) },
 		"counter.Event.Validate": func() error { return counter.Event{DOI: "x"}.Validate() },
 		"logs.Read": func() error {
-			return only(end(logs.Read([]logs.Log{{Name: "a", Open: func() (io.ReadCloser, error) { return io.NopCloser(text("x\n")), nil }}}, logs.JSON, nil)))
+			return only(end(logs.Read([]logs.Log{{Name: "a", Open: func() (io.ReadCloser, error) {
+				return io.NopCloser(text("x\n")), nil
+			}}}, logs.JSON, nil)))
 		},
 		"logs.Descriptions.Add": func() error { return about.Add(logs.Description{}) },
 		"logs.Descriptions.Describe": func() error {
-			unsorted := []reports.Dataset{{DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/b"}}}, {DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}}}
+			unsorted := []reports.Dataset{{DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/b"}}},
+				{DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}}}
 			return only(end(about.Describe(reports.Source(unsorted))))
 		},
 		"logs.Stats.Check": func() error {
-			return (&logs.Stats{Faults: []logs.CodeFaults{{Code: "date", Lines: 1, First: []datacite.Finding{{Code: "date", Reason: "x"}}}}}).Check(logs.Tolerance{})
+			return (&logs.Stats{Faults: []logs.CodeFaults{
+				{Code: "date", Lines: 1, First: []datacite.Finding{{Code: "date", Reason: "x"}}}}}).Check(logs.Tolerance{})
 		},
 		"datacitetest.Server.PutRecord":     func() error { return srv.PutRecord(nil) },
 		"datacitetest.Server.PutRecordJSON": func() error { return srv.PutRecordJSON([]byte("{")) },
@@ -238,8 +253,9 @@ func cutReport(t *testing.T) *reports.Reader {
 
 // unrefusing are the functions that return an error and refuse no input, and the reason.
 var unrefusing = map[string]string{
-	"datacite.Invalid": "makes the error", "datacite.ValidationError.Except": "is the error", "datacite.Config.MarshalText": "fails always",
-	"datacitetest.Server.Record": "datacite.ErrNotFound", "datacitetest.Server.Save": "the writer's error", "datacitetest.Server.Resolve": "datacite.ErrNotFound", "datacitetest.StoredReport.Report": "what a GET returns",
+	"datacite.Invalid": "makes the error", "datacite.ValidationError.Except": "is the error",
+	"datacite.Config.MarshalText": "fails always",
+	"datacitetest.Server.Record":  "datacite.ErrNotFound", "datacitetest.Server.Save": "the writer's error", "datacitetest.Server.Resolve": "datacite.ErrNotFound", "datacitetest.StoredReport.Report": "what a GET returns",
 	"dois.Record.Decode": "what the service sent", "reports.Source": "a list", "datacite.Each": "a list", "logs.Descriptions.All": "what was added",
 }
 
@@ -252,7 +268,8 @@ func failing(t *testing.T) (names []string) {
 	for _, file := range publicFiles(t) {
 		for _, d := range file.parsed.Decls {
 			f, ok := d.(*ast.FuncDecl)
-			if !ok || !f.Name.IsExported() || !ast.IsExported(qualified(f)) || f.Type.Results == nil || slices.Contains(aside, f.Name.Name) {
+			if !ok || !f.Name.IsExported() || !ast.IsExported(qualified(f)) || f.Type.Results == nil ||
+				slices.Contains(aside, f.Name.Name) {
 				continue
 			}
 			name := file.parsed.Name.Name + "." + qualified(f)
@@ -297,7 +314,8 @@ func TestRefusals(t *testing.T) {
 // Methods with a context refuse arguments that are zero, except where these are the defaults.
 func TestZeroArguments(t *testing.T) {
 	defaults := []string{
-		"dois.Client.List", "dois.Client.All", "dois.Client.Pages", "dois.Walk.All", "dois.Walk.Pages", "reports.Client.List", "reports.Client.All",
+		"dois.Client.List", "dois.Client.All", "dois.Client.Pages", "dois.Walk.All", "dois.Walk.Pages", "reports.Client.List",
+		"reports.Client.All",
 	}
 	for name, f := range functions(newScene(t, datacitetest.Password, func() { t.Error("a request was sent") })) {
 		if slices.Contains(defaults, name) {
@@ -345,7 +363,8 @@ type compiled struct {
 // Every code that the source mentions is in the list, and every code of the list is used. The
 // type tells them from other texts.
 func TestCodesAreDocumented(t *testing.T) {
-	out := must(exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Standard", "../../...").Output())(t)
+	out := must(exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Standard",
+		"../../...").Output())(t)
 	exports, own := map[string]string{}, []compiled{}
 	for in := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p compiled
@@ -355,7 +374,8 @@ func TestCodesAreDocumented(t *testing.T) {
 		}
 		require.NoError(t, err)
 		exports[p.ImportPath] = p.Export
-		if p.ImportPath == root || strings.HasPrefix(p.ImportPath, module) && !strings.HasPrefix(p.ImportPath, module+"datacitetest/internal/") {
+		if p.ImportPath == root || strings.HasPrefix(p.ImportPath,
+			module) && !strings.HasPrefix(p.ImportPath, module+"datacitetest/internal/") {
 			own = append(own, p)
 		}
 	}

@@ -57,7 +57,8 @@ type scene struct {
 // newScene calls watch at each request and each entry of a source.
 func newScene(t *testing.T, password string, watch func()) *scene {
 	t.Helper()
-	s := &scene{srv: datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true}), folder: t.TempDir}
+	s := &scene{srv: datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true}),
+		folder: t.TempDir}
 	for i := range *looped {
 		rec := dois.Record{Record: plain(i), URL: "https://example.org/", State: dois.StateFindable}
 		rec.DOI = fmt.Sprintf("10.5072/r%d", i)
@@ -69,10 +70,14 @@ func newScene(t *testing.T, password string, watch func()) *scene {
 		return s.srv.HTTPClient().Transport.RoundTrip(r)
 	})}
 	var errs [4]error
-	s.dois, errs[0] = dois.NewClient(datacite.Config{Service: datacite.Service{API: s.srv.URL}, Username: datacitetest.Username, Password: password, HTTPClient: line})
-	s.mds, errs[1] = mds.NewClient(datacite.Config{Service: datacite.Service{MDS: s.srv.URL}, Username: datacitetest.Username, Password: password, HTTPClient: line})
-	s.reports, errs[2] = reports.NewClient(datacite.Config{Service: datacite.Service{API: s.srv.URL}, HTTPClient: line, Token: s.srv.Token(s.srv.Now().Add(time.Hour))})
-	s.reconcile, errs[3] = reconcile.NewClient(datacite.Config{Service: datacite.Service{API: s.srv.URL}, Username: datacitetest.Username, Password: password, HTTPClient: line})
+	s.dois, errs[0] = dois.NewClient(datacite.Config{Service: datacite.Service{API: s.srv.URL},
+		Username: datacitetest.Username, Password: password, HTTPClient: line})
+	s.mds, errs[1] = mds.NewClient(datacite.Config{Service: datacite.Service{MDS: s.srv.URL},
+		Username: datacitetest.Username, Password: password, HTTPClient: line})
+	s.reports, errs[2] = reports.NewClient(datacite.Config{Service: datacite.Service{API: s.srv.URL}, HTTPClient: line,
+		Token: s.srv.Token(s.srv.Now().Add(time.Hour))})
+	s.reconcile, errs[3] = reconcile.NewClient(datacite.Config{Service: datacite.Service{API: s.srv.URL},
+		Username: datacitetest.Username, Password: password, HTTPClient: line})
 	require.NoError(t, errors.Join(errs[:]...))
 	return s
 }
@@ -90,10 +95,12 @@ func plain(i int) metadata.Record {
 }
 
 func report(i int) *reports.Report {
-	r := &reports.Report{Header: reports.NewHeader(fmt.Sprint("Repository ", i), "1999-11-01", reports.Month(1999, time.October))}
+	r := &reports.Report{Header: reports.NewHeader(fmt.Sprint("Repository ", i), "1999-11-01",
+		reports.Month(1999, time.October))}
 	for k := range *looped {
 		r.Datasets = append(r.Datasets, reports.Dataset{
-			Title: "Table", YOP: "1998", Platform: "example", DataType: reports.DataTypeDataset, Publisher: "Example Press", URI: "https://example.org/",
+			Title: "Table", YOP: "1998", Platform: "example", DataType: reports.DataTypeDataset, Publisher: "Example Press",
+			URI:       "https://example.org/",
 			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/t%d", k)}},
 			Performance: []reports.Performance{{Period: r.Header.ReportingPeriod, Instance: []reports.Instance{
 				{Count: 1, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular},
@@ -130,14 +137,16 @@ func difference(i int) *reconcile.Difference {
 
 func row(i int) reports.Row {
 	return reports.Row{
-		DOI: fmt.Sprintf("10.5072/t%d", i), Title: "Table", YOP: "1998", URI: "https://example.org/", Platform: "example", Publisher: "Example Press",
-		Date: "1999-10-01", Metric: reports.MetricTotalDatasetRequests, Access: reports.AccessRegular, Count: 1,
+		DOI: fmt.Sprintf("10.5072/t%d", i), Title: "Table", YOP: "1998", URI: "https://example.org/", Platform: "example",
+		Publisher: "Example Press",
+		Date:      "1999-10-01", Metric: reports.MetricTotalDatasetRequests, Access: reports.AccessRegular, Count: 1,
 	}
 }
 
 func event(i int) counter.Event {
 	return counter.Event{
-		DOI: fmt.Sprintf("10.5072/t%d", i), Time: time.Date(1999, time.October, 1+i, 0, 0, 0, 0, time.UTC), URL: "/dataset.xhtml", User: "ada",
+		DOI: fmt.Sprintf("10.5072/t%d", i), Time: time.Date(1999, time.October, 1+i, 0, 0, 0, 0, time.UTC),
+		URL: "/dataset.xhtml", User: "ada",
 	}
 }
 
@@ -154,7 +163,8 @@ func dataverseLog() string {
 	var lines strings.Builder
 	for i := range *looped {
 		e := event(i)
-		fields := []string{e.Time.Format(time.RFC3339), "192.0.2.1", "-", "-", e.User, e.URL, e.DOI, "-", "-", "-", "Table", "Example Press", "-", "-", "-", "-", "-", "-", "-"}
+		fields := []string{e.Time.Format(time.RFC3339), "192.0.2.1", "-", "-", e.User, e.URL, e.DOI, "-", "-", "-", "Table",
+			"Example Press", "-", "-", "-", "-", "-", "-", "-"}
 		lines.WriteString(strings.Join(fields, "\t") + "\n")
 	}
 	return lines.String()
@@ -272,7 +282,8 @@ var loops = map[string]loop{
 		return over(shown.Compare(ctx, s.reports, s.dois, "example.repo", nil))
 	},
 	"counter.Count": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
-		return over(counter.Count(source(watch, event), &counter.Options{Period: report(0).Header.ReportingPeriod, Memory: 1}))
+		return over(counter.Count(source(watch, event),
+			&counter.Options{Period: report(0).Header.ReportingPeriod, Memory: 1}))
 	},
 	"counter.Days.Rows": func(_ context.Context, s *scene, watch func()) iter.Seq[error] {
 		days, err := counter.OpenDays(s.folder(), nil)
@@ -287,19 +298,22 @@ var loops = map[string]loop{
 	},
 	"logs.Read": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(logs.Read([]logs.Log{
-			logs.FromReader("a", watched{strings.NewReader(eventLines()), watch}), logs.FromReader("b", watched{strings.NewReader(eventLines()), watch}),
+			logs.FromReader("a", watched{strings.NewReader(eventLines()), watch}),
+			logs.FromReader("b", watched{strings.NewReader(eventLines()), watch}),
 		}, logs.JSON, nil))
 	},
 	"logs.Descriptions.Describe": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		var about logs.Descriptions
-		if err := last(over(logs.Read([]logs.Log{logs.FromReader("", strings.NewReader(dataverseLog()))}, logs.Dataverse, &logs.Options{Descriptions: &about}))); err != nil {
+		if err := last(over(logs.Read([]logs.Log{logs.FromReader("", strings.NewReader(dataverseLog()))}, logs.Dataverse,
+			&logs.Options{Descriptions: &about}))); err != nil {
 			return failed(err)
 		}
 		return over(about.Describe(source(watch, dataset)))
 	},
 	"logs.Descriptions.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		var about logs.Descriptions
-		if err := last(over(logs.Read([]logs.Log{logs.FromReader("", watched{strings.NewReader(dataverseLog()), watch})}, logs.Dataverse, &logs.Options{Descriptions: &about}))); err != nil {
+		if err := last(over(logs.Read([]logs.Log{logs.FromReader("", watched{strings.NewReader(dataverseLog()), watch})},
+			logs.Dataverse, &logs.Options{Descriptions: &about}))); err != nil {
 			return failed(err)
 		}
 		return over(about.All())
@@ -313,7 +327,8 @@ var loops = map[string]loop{
 // with a login that is accepted or not: it does not go on, nothing follows an error, and all
 // goroutines have ended, or the bubble of synctest would not.
 func TestLoopsAreLeft(t *testing.T) {
-	require.ElementsMatch(t, sequences(t), slices.Collect(maps.Keys(loops)), "public functions that return a sequence, and those that are tested")
+	require.ElementsMatch(t, sequences(t), slices.Collect(maps.Keys(loops)),
+		"public functions that return a sequence, and those that are tested")
 	for name, begin := range loops {
 		t.Run(name, func(t *testing.T) {
 			for _, password := range []string{datacitetest.Password, "wrong"} {
@@ -422,7 +437,9 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 	"the source of Submit": func(ctx context.Context, t *testing.T, s *scene, act func()) error {
 		r, dir := report(0), t.TempDir()
 		defer func() { assert.Empty(t, temporary(t, dir), "files left behind") }()
-		_, err := s.reports.Submit(ctx, r.Header, source(act, func(i int) reports.Dataset { return r.Datasets[i] }), &reports.SubmitOptions{TempDir: dir})
+		_, err := s.reports.Submit(ctx, r.Header, source(act, func(i int) reports.Dataset {
+			return r.Datasets[i]
+		}), &reports.SubmitOptions{TempDir: dir})
 		return err
 	},
 	"the rows of Group": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
@@ -441,7 +458,8 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 		return last(loops["archive.Reader.All"](nil, nil, act))
 	},
 	"a folder of archives": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
-		return last(over(archive.NewFolderReader(folder{fstest.MapFS{"a.jsonl": {Data: []byte(recorded())}}, act}, nil).All()))
+		return last(over(archive.NewFolderReader(folder{fstest.MapFS{"a.jsonl": {Data: []byte(recorded())}}, act},
+			nil).All()))
 	},
 	"Options.Members of an archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
 		return last(over(archive.NewFolderReader(fstest.MapFS{"a.jsonl": {Data: []byte(recorded())}}, &archive.Options{
@@ -454,8 +472,10 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 		}).All()))
 	},
 	"the faults of an embedded service": func(ctx context.Context, _ *testing.T, _ *scene, act func()) error {
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: func(int, *http.Request) *datacitetest.Fault { act(); return nil }})
-		return errors.Join(last(over(srv.DOIs().All(ctx, nil))), last(over(srv.Reconcile().EnsureAll(ctx, source(func() {}, wanted), nil))))
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true,
+			Faults: func(int, *http.Request) *datacitetest.Fault { act(); return nil }})
+		return errors.Join(last(over(srv.DOIs().All(ctx, nil))),
+			last(over(srv.Reconcile().EnsureAll(ctx, source(func() {}, wanted), nil))))
 	},
 	"the transport of EnsureAll": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
 		return last(over(newScene(t, datacitetest.Password, act).reconcile.EnsureAll(ctx, source(func() {}, wanted), nil)))

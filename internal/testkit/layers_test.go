@@ -74,7 +74,8 @@ func TestImportsPointOneWay(t *testing.T) {
 			}
 			assert.False(t, strings.HasPrefix(dep, "examples/"), "%s imports an example", name)
 			if !strings.HasPrefix(name, "examples/") {
-				assert.False(t, !strings.HasPrefix(name, "datacitetest") && strings.HasPrefix(dep, "datacitetest"), "%s imports what is for tests", name)
+				assert.False(t, !strings.HasPrefix(name, "datacitetest") && strings.HasPrefix(dep, "datacitetest"),
+					"%s imports what is for tests", name)
 			}
 		}
 	}
@@ -93,9 +94,10 @@ func TestImportsPointOneWay(t *testing.T) {
 	} {
 		require.Contains(t, packages, name)
 		for _, dep := range packages[name] {
-			inside := dep == root || strings.HasPrefix(dep, "internal/") || slices.ContainsFunc(append(allowed, name), func(of string) bool {
-				return strings.HasPrefix(dep, of+"/internal/")
-			})
+			inside := dep == root || strings.HasPrefix(dep, "internal/") ||
+				slices.ContainsFunc(append(allowed, name), func(of string) bool {
+					return strings.HasPrefix(dep, of+"/internal/")
+				})
 			assert.True(t, inside || slices.Contains(allowed, dep), "%s imports %s", name, dep)
 		}
 	}
@@ -120,26 +122,27 @@ func TestPackagesSayWhatTheyAreInALine(t *testing.T) {
 func TestProgramsImportTheExportedAPI(t *testing.T) {
 	for _, folder := range []string{"examples", "cmd"} {
 		files, modules := 0, 0
-		require.NoError(t, filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, d fs.DirEntry, err error) error {
-			if d != nil && d.Name() == "go.mod" {
-				modules++
-			}
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
-				return err
-			}
-			files++
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-			if err != nil {
-				return err
-			}
-			for _, i := range file.Imports {
-				name := strings.Trim(i.Path.Value, `"`)
-				inside, ours := strings.CutPrefix(name, module)
-				own := strings.HasPrefix(inside, "cmd/") || strings.HasPrefix(inside, "examples/")
-				assert.False(t, ours && !own && strings.Contains("/"+inside+"/", "/internal/"), "%s imports %s", path, name)
-			}
-			return nil
-		}))
+		require.NoError(t, filepath.WalkDir(filepath.Join("..", "..", folder),
+			func(path string, d fs.DirEntry, err error) error {
+				if d != nil && d.Name() == "go.mod" {
+					modules++
+				}
+				if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+					return err
+				}
+				files++
+				file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+				if err != nil {
+					return err
+				}
+				for _, i := range file.Imports {
+					name := strings.Trim(i.Path.Value, `"`)
+					inside, ours := strings.CutPrefix(name, module)
+					own := strings.HasPrefix(inside, "cmd/") || strings.HasPrefix(inside, "examples/")
+					assert.False(t, ours && !own && strings.Contains("/"+inside+"/", "/internal/"), "%s imports %s", path, name)
+				}
+				return nil
+			}))
 		assert.Greater(t, files, 10, folder)
 		assert.NotZero(t, modules, folder)
 	}
@@ -200,7 +203,8 @@ func TestProgramsStartAtOnce(t *testing.T) {
 		}
 		assert.LessOrEqual(t, allocs, cmp.Or(mostInits[m[1]], 75), "allocations of %s before main", m[1])
 	}
-	for _, name := range slices.Concat(slices.Collect(maps.Keys(mostInits)), []string{"/query", "/datacitetest/internal/search"}) {
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(mostInits)),
+		[]string{"/query", "/datacitetest/internal/search"}) {
 		assert.True(t, seen[name], name)
 	}
 }

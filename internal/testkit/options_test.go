@@ -60,10 +60,12 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 
 	list := &dois.ListOptions{
 		States: []dois.State{"nonsense", "other"}, Prefix: []string{"5072", "10."}, Created: "now", Published: "then",
-		Fields: []string{"titel", "doi", "two,names"}, Facets: []string{"publishd", "resourceTypes", "resource_types"}, Include: []string{"clients"},
+		Fields: []string{"titel", "doi",
+			"two,names"}, Facets: []string{"publishd", "resourceTypes", "resource_types"}, Include: []string{"clients"},
 		IDs: []string{"a", "b"}, Page: query.Page{Number: -1},
 	}
-	wrong = append(negative(list), `"nonsense"`, `"other"`, `"5072"`, `"10."`, `"now"`, `"then"`, `"titel"`, `"two,names"`, `"publishd"`, `"clients"`, "IDs[0]", "IDs[1]", "IDs: cannot be combined", "page")
+	wrong = append(negative(list), `"nonsense"`, `"other"`, `"5072"`, `"10."`, `"now"`, `"then"`, `"titel"`, `"two,names"`,
+		`"publishd"`, `"clients"`, "IDs[0]", "IDs[1]", "IDs: cannot be combined", "page")
 	c := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost:1"}}))(t)
 	_, err := c.List(t.Context(), list)
 	require.ErrorIs(t, err, datacite.ErrInvalid)
@@ -82,7 +84,8 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 	for _, option := range wrong {
 		assert.ErrorContains(t, err, option)
 	}
-	_, err = rc.List(t.Context(), &reports.ListOptions{CreatedBy: "a", Year: 1, Page: query.Page{Cursor: "1", Number: -1, Size: -1}})
+	_, err = rc.List(t.Context(), &reports.ListOptions{CreatedBy: "a", Year: 1,
+		Page: query.Page{Cursor: "1", Number: -1, Size: -1}})
 	for _, option := range []string{"ListOptions: has", "Cursor", "Number", "Size"} {
 		assert.ErrorContains(t, err, option)
 	}
@@ -123,32 +126,38 @@ func usesOfOptions(t *testing.T) map[string]use {
 			return end(srv.Reconcile().Audit(ctx, func(func(reconcile.Desired, error) bool) {}, o.(*reconcile.AuditOptions)))
 		}},
 
-		"reconcile.Options": {&reconcile.Options{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
-			return end(srv.Reconcile().EnsureAll(ctx, func(func(reconcile.Desired, error) bool) {}, o.(*reconcile.Options)))
-		}},
-		"reports.ListOptions": {&reports.ListOptions{Page: query.Page{Number: 1, Size: 10}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
-			found, err := srv.Reports().List(ctx, o.(*reports.ListOptions))
-			return fmt.Sprintf("%+v", found), err
-		}},
-		"reports.SubmitOptions": {&reports.SubmitOptions{LockDir: t.TempDir()}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
-			_, err := srv.Reports().Submit(ctx, wanted.Header, reports.Source(wanted.Datasets), o.(*reports.SubmitOptions))
-			return "", err
-		}},
-		"reports.GroupOptions": {&reports.GroupOptions{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
-			return end(reports.Group(func(func(reports.Row, error) bool) {}, o.(*reports.GroupOptions)))
-		}},
+		"reconcile.Options": {&reconcile.Options{},
+			func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
+				return end(srv.Reconcile().EnsureAll(ctx, func(func(reconcile.Desired, error) bool) {}, o.(*reconcile.Options)))
+			}},
+		"reports.ListOptions": {&reports.ListOptions{Page: query.Page{Number: 1, Size: 10}},
+			func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
+				found, err := srv.Reports().List(ctx, o.(*reports.ListOptions))
+				return fmt.Sprintf("%+v", found), err
+			}},
+		"reports.SubmitOptions": {&reports.SubmitOptions{LockDir: t.TempDir()},
+			func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
+				_, err := srv.Reports().Submit(ctx, wanted.Header, reports.Source(wanted.Datasets), o.(*reports.SubmitOptions))
+				return "", err
+			}},
+		"reports.GroupOptions": {&reports.GroupOptions{},
+			func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
+				return end(reports.Group(func(func(reports.Row, error) bool) {}, o.(*reports.GroupOptions)))
+			}},
 		"shown.Options": {&shown.Options{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return end(shown.Compare(ctx, srv.Reports(), srv.DOIs(), "example.repo", o.(*shown.Options)))
 		}},
-		"shown.RepairOptions": {&shown.RepairOptions{DryRun: true}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
-			opts := *o.(*shown.RepairOptions)
-			opts.Submit.LockDir = locks
-			did, err := shown.Repair(ctx, srv.Reports(), srv.DOIs(), "example.repo", wanted.Header, reports.Source(wanted.Datasets), &opts)
-			if err != nil {
-				return "", err
-			}
-			return fmt.Sprint(did.Found), nil
-		}},
+		"shown.RepairOptions": {&shown.RepairOptions{DryRun: true},
+			func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
+				opts := *o.(*shown.RepairOptions)
+				opts.Submit.LockDir = locks
+				did, err := shown.Repair(ctx, srv.Reports(), srv.DOIs(), "example.repo", wanted.Header,
+					reports.Source(wanted.Datasets), &opts)
+				if err != nil {
+					return "", err
+				}
+				return fmt.Sprint(did.Found), nil
+			}},
 		"counter.Options": {&counter.Options{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return end(counter.Count(func(func(counter.Event, error) bool) {}, o.(*counter.Options)))
 		}},
@@ -159,8 +168,9 @@ func usesOfOptions(t *testing.T) map[string]use {
 func TestAllOptionsAreTried(t *testing.T) {
 	tried := usesOfOptions(t)
 	for folder, elsewhere := range map[string][]string{
-		"dois":          {"ListOptions", "EventOptions", "TransferOptions"}, // TestAValueFindsNoLessThanItsParts; a reason and an account are any text
-		"mds":           {"RegisterOptions"},                                // flags and functions
+		// TestAValueFindsNoLessThanItsParts; a reason and an account are any text
+		"dois":          {"ListOptions", "EventOptions", "TransferOptions"},
+		"mds":           {"RegisterOptions"}, // flags and functions
 		"query":         nil,
 		"reports":       nil,
 		"reports/shown": nil,
@@ -222,7 +232,8 @@ func TestEveryOptionRefusesWhatCannotBeMeant(t *testing.T) {
 					switch field.Type.Kind() {
 					case reflect.String:
 						good := base.FieldByIndex(field.Index).String()
-						for _, value := range []string{" ", "\t\n", ",", good + " ", " " + good, good + ",", "," + good, strings.ToUpper(good)} {
+						for _, value := range []string{" ", "\t\n", ",", good + " ", " " + good, good + ",", "," + good,
+							strings.ToUpper(good)} {
 							blank(value)
 						}
 					case reflect.Int, reflect.Int64:

@@ -53,7 +53,9 @@ func TestExamplesRunWhereTheyAreCopied(t *testing.T) {
 	}
 	root := must(filepath.Abs(filepath.Join("..", "..")))(t)
 	var current atomic.Pointer[datacitetest.Server]
-	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { current.Load().ServeHTTP(w, r) }))
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		current.Load().ServeHTTP(w, r)
+	}))
 	defer host.Close()
 	module := t.TempDir()
 	run := func(words ...string) {
@@ -80,9 +82,11 @@ func TestExamplesRunWhereTheyAreCopied(t *testing.T) {
 			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true})
 			defer srv.Close()
 			current.Store(srv)
-			for i, want := range []string{"10.5072/glacier-1 is findable\n", "10.5072/glacier-1 Glacier length\n", " 1 datasets stored as report "} {
+			for i, want := range []string{"10.5072/glacier-1 is findable\n", "10.5072/glacier-1 Glacier length\n",
+				" 1 datasets stored as report "} {
 				program := exec.Command(filepath.Join(module, "bin", copied[i]))
-				program.Env = append(os.Environ(), "DATACITE_SERVICE="+host.URL, "DATACITE_USERNAME="+datacitetest.Username, "DATACITE_PASSWORD="+datacitetest.Password,
+				program.Env = append(os.Environ(), "DATACITE_SERVICE="+host.URL, "DATACITE_USERNAME="+datacitetest.Username,
+					"DATACITE_PASSWORD="+datacitetest.Password,
 					"DATACITE_TOKEN="+srv.Token(srv.Now().Add(90*24*time.Hour)), "DATACITE_LOCK_DIR="+t.TempDir())
 				out, err := program.CombinedOutput()
 				require.NoError(t, err, "%s", out)
@@ -98,7 +102,8 @@ var testName = regexp.MustCompile("`(Test[A-Za-z0-9_]+)`")
 func TestThreatsHaveTests(t *testing.T) {
 	rows := 0
 	for line := range strings.Lines(read(t, "SECURITY.md")) {
-		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| ") && len(cells) == 3 && !strings.HasPrefix(cells[2], "Shown by") {
+		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| ") && len(cells) == 3 &&
+			!strings.HasPrefix(cells[2], "Shown by") {
 			rows++
 			assert.Regexp(t, testName, cells[2], "no test for: %s", cells[0])
 		}
@@ -125,7 +130,8 @@ func TestDocumentsLeadSomewhere(t *testing.T) {
 		}
 	}
 	for _, name := range names {
-		for _, m := range regexp.MustCompile("\\]\\(([^):]+)\\)|[^/\\w](testdata/[\\w./-]+)|`([a-z./-]+/[\\w-]+\\.go)`").FindAllStringSubmatch(all[name], -1) {
+		for _, m := range regexp.MustCompile(
+			"\\]\\(([^):]+)\\)|[^/\\w](testdata/[\\w./-]+)|`([a-z./-]+/[\\w-]+\\.go)`").FindAllStringSubmatch(all[name], -1) {
 			path, _, _ := strings.Cut(strings.TrimSuffix(m[1]+m[2]+m[3], "."), "#")
 			if m[1] != "" { // a link
 				path = filepath.Join(filepath.Dir(name), path)

@@ -24,7 +24,8 @@ import (
 type registrar func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error
 
 // Of one DOI after the other.
-func one(register func(ctx context.Context, srv *datacitetest.Server, name, address string, doc mds.Document) error) registrar {
+func one(register func(ctx context.Context, srv *datacitetest.Server, name, address string,
+	doc mds.Document) error) registrar {
 	return func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error {
 		var errs []error
 		for _, w := range want {
@@ -46,16 +47,18 @@ var registrars = map[string]registrar{
 	"`mds.Register`":                   register(nil),
 	"`mds.Register` with `NoReadBack`": register(&mds.RegisterOptions{NoReadBack: true}),
 	"`mds.Register` with `Show`":       register(&mds.RegisterOptions{Show: true}),
-	"`mds.Mint`, then `mds.PutURL`": one(func(ctx context.Context, srv *datacitetest.Server, _, address string, doc mds.Document) error {
-		name, err := srv.MDS().Mint(ctx, datacitetest.Prefix, doc)
-		if err == nil {
-			_, err = srv.MDS().PutURL(ctx, name, address)
-		}
-		return err
-	}),
+	"`mds.Mint`, then `mds.PutURL`": one(
+		func(ctx context.Context, srv *datacitetest.Server, _, address string, doc mds.Document) error {
+			name, err := srv.MDS().Mint(ctx, datacitetest.Prefix, doc)
+			if err == nil {
+				_, err = srv.MDS().PutURL(ctx, name, address)
+			}
+			return err
+		}),
 	"`dois.Create` with `Publish`": func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error {
 		for _, w := range want {
-			if _, err := srv.DOIs().Create(ctx, &dois.Draft{DOI: w.DOI, URL: w.URL, Record: *w.Metadata, Event: dois.EventPublish}); err != nil {
+			if _, err := srv.DOIs().Create(ctx,
+				&dois.Draft{DOI: w.DOI, URL: w.URL, Record: *w.Metadata, Event: dois.EventPublish}); err != nil {
 				return err
 			}
 		}
@@ -69,7 +72,8 @@ var registrars = map[string]registrar{
 		}
 		return nil
 	},
-	"`reconcile.Ensure`, for each DOI of `reconcile.EnsureAll`": func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error {
+	"`reconcile.Ensure`, for each DOI of `reconcile.EnsureAll`": func(ctx context.Context, srv *datacitetest.Server,
+		want []reconcile.Desired) error {
 		for _, w := range want {
 			if _, err := srv.Reconcile().Ensure(ctx, w, nil); err != nil {
 				return err
@@ -77,7 +81,8 @@ var registrars = map[string]registrar{
 		}
 		return nil
 	},
-	"`reconcile.Audit`, then `reconcile.EnsureAll`": func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error {
+	"`reconcile.Audit`, then `reconcile.EnsureAll`": func(ctx context.Context, srv *datacitetest.Server,
+		want []reconcile.Desired) error {
 		c := srv.Reconcile()
 		wanted := func(yield func(reconcile.Desired, error) bool) {
 			for _, w := range want {
@@ -86,7 +91,9 @@ var registrars = map[string]registrar{
 				}
 			}
 		}
-		for r, err := range c.EnsureAll(ctx, reconcile.Corrections(c.Audit(ctx, wanted, &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}, AllowEmpty: true})), nil) {
+		for r, err := range c.EnsureAll(ctx,
+			reconcile.Corrections(c.Audit(ctx, wanted,
+				&reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}, AllowEmpty: true})), nil) {
 			if err != nil || r.Err != nil {
 				return errors.Join(err, r.Err)
 			}
@@ -164,7 +171,8 @@ func (s situation) cost(t *testing.T, behaviour datacitetest.Behaviour, register
 	for i := range n {
 		record := plain(i)
 		record.Titles = []metadata.Title{{Title: title}}
-		w := reconcile.Desired{DOI: fmt.Sprintf("%s/glacier-%d", datacitetest.Prefix, i), URL: "https://repo.example.org/glacier", Metadata: &record, Whole: true, State: s.state}
+		w := reconcile.Desired{DOI: fmt.Sprintf("%s/glacier-%d", datacitetest.Prefix, i),
+			URL: "https://repo.example.org/glacier", Metadata: &record, Whole: true, State: s.state}
 		if s.there != nil {
 			s.there(t, srv, w)
 		}

@@ -28,7 +28,8 @@ import (
 	"github.com/datacite-go/datacite-go/reconcile"
 )
 
-var seams = flag.Int("seams", 0, "random records that pass each seam, of each behaviour; by default one, of one of them")
+var seams = flag.Int("seams", 0, "random records that pass each seam, of each behaviour; by default one, of one of "+
+	"them")
 
 // An outlet is what hands out the record of a DOI.
 type outlet struct {
@@ -61,7 +62,8 @@ func get(t *testing.T, srv *datacitetest.Server, name string) *dois.Record {
 
 func listedRecord(t *testing.T, srv *datacitetest.Server, name string, detail bool) *dois.Record {
 	t.Helper()
-	for r, err := range srv.DOIs().All(t.Context(), &dois.ListOptions{IDs: []string{name}, Affiliation: true, Publisher: true, Detail: detail}) {
+	for r, err := range srv.DOIs().All(t.Context(),
+		&dois.ListOptions{IDs: []string{name}, Affiliation: true, Publisher: true, Detail: detail}) {
 		require.NoError(t, err)
 		return r
 	}
@@ -78,64 +80,76 @@ func archived(attributes []byte) (*dois.Record, error) {
 }
 
 var outlets = []outlet{
-	{name: "Get", of: []string{"dois.Client.Get"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		return get(t, srv, name), nil
-	}},
-	{name: "Get without options", plain: true, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		return srv.DOIs().Get(t.Context(), name, nil)
-	}},
-	{name: "All", plain: true, of: []string{"dois.Client.All", "dois.Walk.All"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		return listedRecord(t, srv, name, false), nil
-	}},
+	{name: "Get", of: []string{"dois.Client.Get"},
+		read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+			return get(t, srv, name), nil
+		}},
+	{name: "Get without options", plain: true,
+		read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+			return srv.DOIs().Get(t.Context(), name, nil)
+		}},
+	{name: "All", plain: true, of: []string{"dois.Client.All", "dois.Walk.All"},
+		read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+			return listedRecord(t, srv, name, false), nil
+		}},
 	{name: "All in detail", read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
 		return listedRecord(t, srv, name, true), nil
 	}},
-	{name: "Record as JSON", of: []string{"dois.Record.UnmarshalJSON"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		data := must(json.Marshal(get(t, srv, name)))(t)
-		var r dois.Record
-		return &r, json.Unmarshal(data, &r)
-	}},
-	{name: "Record of a list as JSON", plain: true, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		first := listedRecord(t, srv, name, false)
-		data := must(json.Marshal(first))(t)
-		var r dois.Record
-		err := json.Unmarshal(data, &r)
-		r.Warnings = append(r.Warnings, first.Warnings...) // the JSON has what was guessed
-		return &r, err
-	}},
+	{name: "Record as JSON", of: []string{"dois.Record.UnmarshalJSON"},
+		read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+			data := must(json.Marshal(get(t, srv, name)))(t)
+			var r dois.Record
+			return &r, json.Unmarshal(data, &r)
+		}},
+	{name: "Record of a list as JSON", plain: true,
+		read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+			first := listedRecord(t, srv, name, false)
+			data := must(json.Marshal(first))(t)
+			var r dois.Record
+			err := json.Unmarshal(data, &r)
+			r.Warnings = append(r.Warnings, first.Warnings...) // the JSON has what was guessed
+			return &r, err
+		}},
 	{name: "Raw", read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
 		var r dois.Record
 		return &r, json.Unmarshal(get(t, srv, name).Raw, &r)
 	}},
-	{name: "ParseJSON", of: []string{"metadata.ParseJSON", "metadata.Unescape"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		rec := must(metadata.ParseJSON(bytes.NewReader(get(t, srv, name).Raw)))(t)
-		return &dois.Record{Record: *rec}, nil
-	}},
-	{name: "archive", of: []string{"dois/archive.Reader.All"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		return archived(get(t, srv, name).Raw)
-	}},
-	{name: "archive of a list", plain: true, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		return archived(listedRecord(t, srv, name, false).Raw)
-	}},
-	{name: "MetadataXML", of: []string{"metadata.ParseXML"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		return ofXML(bytes.NewReader(get(t, srv, name).MetadataXML), nil)
-	}},
-	{name: "Record as XML", of: []string{"metadata.Record.XML"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		data, err := get(t, srv, name).XML()
-		return ofXML(bytes.NewReader(data), err)
-	}},
-	{name: "Open", of: []string{"dois.Client.Open"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		r := must(srv.DOIs().Open(t.Context(), name, dois.FormatDataCiteXML))(t)
-		defer r.Close()
-		return ofXML(r, nil)
-	}},
-	{name: "Metadata of mds", of: []string{"mds.Client.Metadata"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		doc, err := srv.MDS().Metadata(t.Context(), name)
-		if err != nil {
-			return nil, err
-		}
-		return ofXML(bytes.NewReader(doc.Data), nil)
-	}},
+	{name: "ParseJSON", of: []string{"metadata.ParseJSON", "metadata.Unescape"},
+		read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+			rec := must(metadata.ParseJSON(bytes.NewReader(get(t, srv, name).Raw)))(t)
+			return &dois.Record{Record: *rec}, nil
+		}},
+	{name: "archive", of: []string{"dois/archive.Reader.All"},
+		read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+			return archived(get(t, srv, name).Raw)
+		}},
+	{name: "archive of a list", plain: true,
+		read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+			return archived(listedRecord(t, srv, name, false).Raw)
+		}},
+	{name: "MetadataXML", of: []string{"metadata.ParseXML"},
+		read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+			return ofXML(bytes.NewReader(get(t, srv, name).MetadataXML), nil)
+		}},
+	{name: "Record as XML", of: []string{"metadata.Record.XML"},
+		read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+			data, err := get(t, srv, name).XML()
+			return ofXML(bytes.NewReader(data), err)
+		}},
+	{name: "Open", of: []string{"dois.Client.Open"},
+		read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+			r := must(srv.DOIs().Open(t.Context(), name, dois.FormatDataCiteXML))(t)
+			defer r.Close()
+			return ofXML(r, nil)
+		}},
+	{name: "Metadata of mds", of: []string{"mds.Client.Metadata"},
+		read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+			doc, err := srv.MDS().Metadata(t.Context(), name)
+			if err != nil {
+				return nil, err
+			}
+			return ofXML(bytes.NewReader(doc.Data), nil)
+		}},
 }
 
 // A sink is what a record is written with.
@@ -149,74 +163,86 @@ type sink struct {
 const seamAddress = "https://example.org/"
 
 var sinks = []sink{
-	{name: "Update with a Draft of the record", of: []string{"dois.Record.Draft", "dois.Client.Update"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
-		d := &dois.Draft{Record: r.Record}
-		if r.Raw != nil {
-			var err error
-			if d, err = r.Draft(); err != nil {
+	{name: "Update with a Draft of the record", of: []string{"dois.Record.Draft", "dois.Client.Update"},
+		write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
+			d := &dois.Draft{Record: r.Record}
+			if r.Raw != nil {
+				var err error
+				if d, err = r.Draft(); err != nil {
+					return nil, err
+				}
+			}
+			return warningsOf(srv.DOIs().Update(t.Context(), name, d))
+		}},
+	{name: "Create of a copy", copy: true, of: []string{"dois.Client.Create"},
+		write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
+			d := &dois.Draft{Record: r.Record}
+			if r.Raw != nil {
+				var err error
+				if d, err = r.Draft(); err != nil {
+					return nil, err
+				}
+			}
+			d.DOI, d.URL, d.Event = name, seamAddress, dois.EventPublish
+			return warningsOf(srv.DOIs().Create(t.Context(), d))
+		}},
+	{name: "Register", of: []string{"mds.Client.Register", "mds.Client.PutMetadata", "mds.Client.Mint", "mds.NewDocument"},
+		write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
+			doc, err := mds.NewDocument(&r.Record)
+			if err != nil {
 				return nil, err
 			}
-		}
-		return warningsOf(srv.DOIs().Update(t.Context(), name, d))
-	}},
-	{name: "Create of a copy", copy: true, of: []string{"dois.Client.Create"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
-		d := &dois.Draft{Record: r.Record}
-		if r.Raw != nil {
-			var err error
-			if d, err = r.Draft(); err != nil {
+			done, err := srv.MDS().Register(t.Context(), name, seamAddress, doc, nil)
+			if err != nil {
 				return nil, err
 			}
-		}
-		d.DOI, d.URL, d.Event = name, seamAddress, dois.EventPublish
-		return warningsOf(srv.DOIs().Create(t.Context(), d))
-	}},
-	{name: "Register", of: []string{"mds.Client.Register", "mds.Client.PutMetadata", "mds.Client.Mint", "mds.NewDocument"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
-		doc, err := mds.NewDocument(&r.Record)
-		if err != nil {
-			return nil, err
-		}
-		done, err := srv.MDS().Register(t.Context(), name, seamAddress, doc, nil)
-		if err != nil {
-			return nil, err
-		}
-		return done.Warnings, nil
-	}},
-	{name: "reconcile.Ensure", of: []string{"reconcile.Client.Ensure", "reconcile.Client.EnsureAll"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
-		done, err := srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: name, URL: seamAddress, State: dois.StateFindable, Metadata: &r.Record, Whole: true}, nil)
-		if err != nil {
-			return nil, err
-		}
-		return done.Record.Warnings, nil
-	}},
-	{name: "reconcile.Ensure with XML", write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
-		data, err := r.XML()
-		if err != nil {
-			return nil, err
-		}
-		done, err := srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: name, URL: seamAddress, State: dois.StateFindable, XML: data}, nil)
-		if err != nil {
-			return nil, err
-		}
-		return done.Record.Warnings, nil
-	}},
-	{name: "Audit and EnsureAll", of: []string{"reconcile.Client.Audit", "reconcile.Corrections"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) (warnings []datacite.Finding, err error) {
-		desired := func(yield func(reconcile.Desired, error) bool) {
-			yield(reconcile.Desired{DOI: name, URL: seamAddress, State: dois.StateFindable, Metadata: &r.Record, Whole: true}, nil)
-		}
-		diffs := srv.Reconcile().Audit(t.Context(), desired, &reconcile.AuditOptions{Prefix: []string{"10.5072"}, Kinds: []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindChanged}})
-		for done, err := range srv.Reconcile().EnsureAll(t.Context(), reconcile.Corrections(diffs), nil) {
-			require.NoError(t, err)
-			require.NotErrorIs(t, done.Err, reconcile.ErrNotAsDesired)
-			if done.Found == nil {
-				continue
+			return done.Warnings, nil
+		}},
+	{name: "reconcile.Ensure", of: []string{"reconcile.Client.Ensure", "reconcile.Client.EnsureAll"},
+		write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
+			done, err := srv.Reconcile().Ensure(t.Context(),
+				reconcile.Desired{DOI: name, URL: seamAddress, State: dois.StateFindable, Metadata: &r.Record, Whole: true}, nil)
+			if err != nil {
+				return nil, err
 			}
-			for _, c := range done.Changes {
-				named := slices.ContainsFunc(r.Warnings, func(f datacite.Finding) bool { return about(f.Path, c.Path) })
-				assert.True(t, named, "a record differs from itself: %s; findings: %v", c, r.Warnings)
+			return done.Record.Warnings, nil
+		}},
+	{name: "reconcile.Ensure with XML",
+		write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
+			data, err := r.XML()
+			if err != nil {
+				return nil, err
 			}
-		}
-		return nil, nil
-	}},
+			done, err := srv.Reconcile().Ensure(t.Context(),
+				reconcile.Desired{DOI: name, URL: seamAddress, State: dois.StateFindable, XML: data}, nil)
+			if err != nil {
+				return nil, err
+			}
+			return done.Record.Warnings, nil
+		}},
+	{name: "Audit and EnsureAll", of: []string{"reconcile.Client.Audit", "reconcile.Corrections"},
+		write: func(t *testing.T, srv *datacitetest.Server, name string,
+			r *dois.Record) (warnings []datacite.Finding, err error) {
+			desired := func(yield func(reconcile.Desired, error) bool) {
+				yield(reconcile.Desired{DOI: name, URL: seamAddress, State: dois.StateFindable, Metadata: &r.Record, Whole: true},
+					nil)
+			}
+			diffs := srv.Reconcile().Audit(t.Context(), desired,
+				&reconcile.AuditOptions{Prefix: []string{"10.5072"},
+					Kinds: []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindChanged}})
+			for done, err := range srv.Reconcile().EnsureAll(t.Context(), reconcile.Corrections(diffs), nil) {
+				require.NoError(t, err)
+				require.NotErrorIs(t, done.Err, reconcile.ErrNotAsDesired)
+				if done.Found == nil {
+					continue
+				}
+				for _, c := range done.Changes {
+					named := slices.ContainsFunc(r.Warnings, func(f datacite.Finding) bool { return about(f.Path, c.Path) })
+					assert.True(t, named, "a record differs from itself: %s; findings: %v", c, r.Warnings)
+				}
+			}
+			return nil, nil
+		}},
 }
 
 func warningsOf(r *dois.Record, err error) ([]datacite.Finding, error) {
@@ -251,7 +277,8 @@ func TestSeams(t *testing.T) {
 							}
 						}
 					}
-					if *seams > 0 && (b == datacitetest.Documented || !slices.Contains(from.of, "mds.Client.Metadata")) { // it refuses letters beyond ASCII
+					// it refuses letters beyond ASCII
+					if *seams > 0 && (b == datacitetest.Documented || !slices.Contains(from.of, "mds.Client.Metadata")) {
 						assert.Positive(t, passed, "all were refused")
 					}
 				})
@@ -269,7 +296,8 @@ func pass(t *testing.T, srv *datacitetest.Server, name, first string, seed uint6
 		doc := must(mds.NewDocument(rec))(t)
 		must(srv.MDS().Register(t.Context(), name, seamAddress, doc, nil))(t)
 	} else {
-		must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: seamAddress, Event: dois.EventPublish, Record: *rec}))(t)
+		must(srv.DOIs().Create(t.Context(),
+			&dois.Draft{DOI: name, URL: seamAddress, Event: dois.EventPublish, Record: *rec}))(t)
 	}
 	var documents [4][]byte
 	documents[0] = documentOf(get(t, srv, name))
@@ -285,17 +313,20 @@ func pass(t *testing.T, srv *datacitetest.Server, name, first string, seed uint6
 			said = append(said, r.Warnings...)
 			if err == nil {
 				documents[n] = documentOf(get(t, srv, name))
-				unchanged(t, documents[n-1], documents[n], &r.Record, said, from.plain, fmt.Sprintf("seed %d, %s, pass %d", seed, first, n))
+				unchanged(t, documents[n-1], documents[n], &r.Record, said, from.plain,
+					fmt.Sprintf("seed %d, %s, pass %d", seed, first, n))
 			}
 		}
 		if err != nil {
 			sent, isSent := errors.AsType[*datacite.Error](err)
 			require.False(t, isSent, "seed %d: refused by the service: %v", seed, sent)
-			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, mds.ErrReplacedCharacters), "seed %d: %v", seed, err)
+			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, mds.ErrReplacedCharacters), "seed %d: %v",
+				seed, err)
 			return false
 		}
 	}
-	assert.Equal(t, string(documents[2]), string(documents[3]), "seed %d, %s: what the service normalises is settled after the second pass", seed, first)
+	assert.Equal(t, string(documents[2]), string(documents[3]),
+		"seed %d, %s: what the service normalises is settled after the second pass", seed, first)
 	return true
 }
 
@@ -308,7 +339,8 @@ var identifier = regexp.MustCompile(`<identifier([^>]*)>[^<]*</identifier>`)
 
 // unchanged compares two documents. Where a record came without XML, markup that the service
 // does not show may be lost. What the JSON has beside the XML that the service wrote of it may come into the XML.
-func unchanged(t *testing.T, before, after []byte, read *metadata.Record, said []datacite.Finding, plain bool, what string) {
+func unchanged(t *testing.T, before, after []byte, read *metadata.Record, said []datacite.Finding, plain bool,
+	what string) {
 	t.Helper()
 	was := must(metadata.ParseXML(bytes.NewReader(before)))(t)
 	is := must(metadata.ParseXML(bytes.NewReader(after)))(t)
@@ -334,7 +366,9 @@ func unchanged(t *testing.T, before, after []byte, read *metadata.Record, said [
 		if c.Desired == "" && !differs[c.Path] {
 			continue
 		}
-		assert.True(t, slices.ContainsFunc(said, func(f datacite.Finding) bool { return about(f.Path, c.Path) }), "%s: %s; findings: %v", what, c, said)
+		assert.True(t, slices.ContainsFunc(said, func(f datacite.Finding) bool {
+			return about(f.Path, c.Path)
+		}), "%s: %s; findings: %v", what, c, said)
 	}
 }
 
@@ -384,17 +418,20 @@ func textsOf(r *metadata.Record) map[string]string {
 // noSeam are functions of the API with records that neither hand one out nor write it, or
 // that do it through another one.
 var noSeam = map[string]string{
-	"dois.Client.ChangeState": "returns the response of Update", "dois.Client.Transfer": "sends no record", "reconcile.Difference.String": "a text for people",
-	"dois.Record.Clone": "a copy", "dois.Record.Decode": "parts of Raw", "dois.Record.Has": "no record",
+	"dois.Client.ChangeState": "returns the response of Update", "dois.Client.Transfer": "sends no record",
+	"reconcile.Difference.String": "a text for people",
+	"dois.Record.Clone":           "a copy", "dois.Record.Decode": "parts of Raw", "dois.Record.Has": "no record",
 	"dois.Client.List": "the records of All", "mds.Client.DeleteDraft": "no metadata",
 	"mds.Document.Findings": "no record", "mds.XML": "bytes as they are",
 	"metadata.Record.Alternates": "a list of the record", "metadata.Record.Clone": "a copy", "metadata.Record.Findings": "no record",
 	"metadata.Record.OwnNames": "no record", "metadata.Record.Title": "a text for people", "metadata.Record.Validate": "no record",
-	"metadata.Diff": "compares", "metadata.DiffXML": "compares", "metadata.Upgrade": "changes records of older schemas on purpose",
+	"metadata.Diff": "compares", "metadata.DiffXML": "compares", "metadata.Upgrade": "changes records of older schemas " +
+		"on purpose",
 	"dois.Client.Citation": "a text for people",
 }
 
-var apiFunc = regexp.MustCompile(`^pkg datacite/(dois|dois/archive|mds|metadata|reconcile), func (?:\(\*?(\w+)\) )?(\w+)(\(.*)$`)
+var apiFunc = regexp.MustCompile(`^pkg datacite/(dois|dois/archive|mds|metadata|reconcile), func (?:\(\*?(\w+)\) ` +
+	`)?(\w+)(\(.*)$`)
 
 // A function of the API that hands out a record or writes one has its row.
 func TestEachSeamHasItsRow(t *testing.T) {
@@ -415,12 +452,14 @@ func TestEachSeamHasItsRow(t *testing.T) {
 		text := must(os.ReadFile(file))(t)
 		for line := range strings.Lines(string(text)) {
 			m := apiFunc.FindStringSubmatch(strings.TrimSpace(line))
-			if m == nil || !regexp.MustCompile(`\b(Record|Draft|Document|Desired|Outcome|Item|Difference|Page|Format)\b`).MatchString(m[2]+m[4]) {
+			if m == nil || !regexp.MustCompile(
+				`\b(Record|Draft|Document|Desired|Outcome|Item|Difference|Page|Format)\b`).MatchString(m[2]+m[4]) {
 				continue
 			}
 			name := strings.Replace(m[1]+"."+m[2]+"."+m[3], "..", ".", 1)
 			found[name] = true
-			assert.True(t, rows[name] != (noSeam[name] != ""), "%s needs a row in outlets or in sinks, or a reason in noSeam", name)
+			assert.True(t, rows[name] != (noSeam[name] != ""), "%s needs a row in outlets or in sinks, or a reason in noSeam",
+				name)
 		}
 	}
 	for name := range rows {
@@ -432,7 +471,8 @@ var writes = flag.Int("writes", 50, "random records that are written on each roa
 
 // junk is what forms, exports and typing leave in the texts of records.
 var junk = []string{
-	"", " ", "Alps", " Alps ", "R&D Lab", "<i>Alps</i>", "a < b", "fr", "fr ", "FR", "xx-invalid-", "2020", "2020-13-45", "0054", "Größe", "a\tb\nc", "\ufeffAlps", "]]>",
+	"", " ", "Alps", " Alps ", "R&D Lab", "<i>Alps</i>", "a < b", "fr", "fr ", "FR", "xx-invalid-", "2020", "2020-13-45",
+	"0054", "Größe", "a\tb\nc", "\ufeffAlps", "]]>",
 	"10.5072/x", " 10.5072/x ", "doi:10.5072/x", "https://example.org/", "not a uri", "0000-0001-5727-2427", "https://orcid.org/0000-0001-5727-2427", "ORCID", "ROR", "181", "x\x01", "x\xff", "null",
 }
 
@@ -485,10 +525,12 @@ func TestNothingIsLostWithoutAWarning(t *testing.T) {
 			}
 			return done.Warnings, nil
 		},
-		"dois, published": func(t *testing.T, srv *datacitetest.Server, name string, r *metadata.Record) ([]datacite.Finding, error) {
+		"dois, published": func(t *testing.T, srv *datacitetest.Server, name string,
+			r *metadata.Record) ([]datacite.Finding, error) {
 			return create(t, srv, &dois.Draft{DOI: name, URL: address, Event: dois.EventPublish, Record: *r})
 		},
-		"dois, a draft": func(t *testing.T, srv *datacitetest.Server, name string, r *metadata.Record) ([]datacite.Finding, error) {
+		"dois, a draft": func(t *testing.T, srv *datacitetest.Server, name string,
+			r *metadata.Record) ([]datacite.Finding, error) {
 			return create(t, srv, &dois.Draft{DOI: name, Record: *r})
 		},
 	}
@@ -511,7 +553,9 @@ func TestNothingIsLostWithoutAWarning(t *testing.T) {
 				found := must(srv.DOIs().Get(t.Context(), name, nil))(t)
 				changes := metadata.Diff(given, &found.Record)
 				for _, c := range changes {
-					assert.True(t, slices.ContainsFunc(warnings, func(f datacite.Finding) bool { return about(f.Path, c.Path) }), "seed %d: %s; warnings: %v", seed, c, warnings)
+					assert.True(t, slices.ContainsFunc(warnings, func(f datacite.Finding) bool {
+						return about(f.Path, c.Path)
+					}), "seed %d: %s; warnings: %v", seed, c, warnings)
 				}
 				if stored++; len(changes) > 0 {
 					warned++

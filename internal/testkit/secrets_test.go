@@ -57,7 +57,8 @@ const byToken = "records by token"
 // hears remembers the secrets of a request, and returns those that its client knows.
 func (g *gossip) hears(req *http.Request) []string {
 	who := req.UserAgent()
-	if scheme, credentials, _ := strings.Cut(req.Header.Get("Authorization"), " "); scheme == "Bearer" && !slices.Contains(g.tokens[who], credentials) {
+	if scheme, credentials, _ := strings.Cut(req.Header.Get("Authorization"), " "); scheme == "Bearer" &&
+		!slices.Contains(g.tokens[who], credentials) {
 		g.tokens[who] = append(g.tokens[who], credentials)
 	}
 	if strings.HasPrefix(who, byToken) {
@@ -134,7 +135,8 @@ func (g *gossip) talks(res *http.Response, known []string) (*http.Response, erro
 		status, body = failed, ""
 	case 7:
 		status = http.StatusFound
-		res.Header.Set("Location", "https://elsewhere.example/?"+url.QueryEscape(known[g.rand.IntN(len(known))])) // escaped once
+		// escaped once
+		res.Header.Set("Location", "https://elsewhere.example/?"+url.QueryEscape(known[g.rand.IntN(len(known))]))
 	case 8:
 		return nil, errors.New("proxy says: " + text)
 	case 9, 10, 11, 12:
@@ -233,14 +235,16 @@ func live(t *testing.T, r *rand.Rand) {
 	}
 	const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	password := random(alphanumeric+`!"#$&'()*+,-./:;<=>?@[]^_{|}~ äöüßéñÅ`, 10+r.IntN(20))
-	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Accounts: []datacitetest.Account{{Password: password}}})
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true,
+		Accounts: []datacitetest.Account{{Password: password}}})
 	defer srv.Close()
 	by := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
 	defer by.Close()
 	said := &saying{}
-	service := &gossip{srv: srv, by: by, rand: rand.New(rand.NewPCG(r.Uint64(), 1)), tokens: map[string][]string{}, secrets: []string{
-		password, base64.StdEncoding.EncodeToString([]byte(datacitetest.Username + ":" + password)),
-	}}
+	service := &gossip{srv: srv, by: by, rand: rand.New(rand.NewPCG(r.Uint64(), 1)), tokens: map[string][]string{},
+		secrets: []string{
+			password, base64.StdEncoding.EncodeToString([]byte(datacitetest.Username + ":" + password)),
+		}}
 	cfg := srv.Config()
 	cfg.MaxAttempts, cfg.HTTPClient = 2, &http.Client{Transport: service}
 	cfg.Logger = slog.New(slog.NewTextHandler(said, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -251,8 +255,10 @@ func live(t *testing.T, r *rand.Rand) {
 		mu.Lock()
 		defer mu.Unlock()
 		if uses--; uses < 0 {
-			payload := fmt.Sprintf(`{"jti":%q,"uid":"example.repo","exp":%d}`, random(alphanumeric, 8+r.IntN(30)), srv.Now().Add(time.Hour).Unix())
-			token = random(alphanumeric, 24) + "." + base64.RawURLEncoding.EncodeToString([]byte(payload)) + "." + random(alphanumeric+"-_", 40+r.IntN(300))
+			payload := fmt.Sprintf(`{"jti":%q,"uid":"example.repo","exp":%d}`, random(alphanumeric, 8+r.IntN(30)),
+				srv.Now().Add(time.Hour).Unix())
+			token = random(alphanumeric, 24) + "." + base64.RawURLEncoding.EncodeToString([]byte(payload)) + "." +
+				random(alphanumeric+"-_", 40+r.IntN(300))
 			uses = r.IntN(10)
 		}
 		return token, nil
@@ -281,10 +287,14 @@ func live(t *testing.T, r *rand.Rand) {
 // A service may list a report with anything as its id: no error repeats it.
 func TestIDsThatAreNone(t *testing.T) {
 	const id = "a-password-of-the-account"
-	cfg := datacite.Config{Service: datacite.Service{API: "https://api.example", MDS: "https://mds.example"}, Username: datacitetest.Username, Password: datacitetest.Password, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		body := fmt.Sprintf(`{"reports":[{"id":%q,"report-header":{"created-by":"A","reporting-period":{"begin-date":"2026-10-01","end-date":"2026-10-31"}}}],"meta":{"total":1}}`, id)
-		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
-	})}}
+	cfg := datacite.Config{Service: datacite.Service{API: "https://api.example", MDS: "https://mds.example"},
+		Username: datacitetest.Username, Password: datacitetest.Password, HTTPClient: &http.Client{
+			Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				body := fmt.Sprintf(`{"reports":[{"id":%q,"report-header":{"created-by":"A",`+
+					`"reporting-period":{"begin-date":"2026-10-01","end-date":"2026-10-31"}}}],"meta":{"total":1}}`, id)
+				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}},
+					Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+			})}}
 	s := sceneOf(t, cfg)
 	err := last(over(shown.Compare(t.Context(), s.reports, s.dois, "example.repo", nil)))
 	require.ErrorIs(t, err, datacite.ErrInvalid)
@@ -334,7 +344,8 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 	}
 	wanted := func(yield func(reconcile.Desired, error) bool) {
 		for i := range 4 {
-			if !yield(reconcile.Desired{DOI: fmt.Sprintf("10.5072/%d", i), URL: "https://example.org/", State: dois.StateFindable, XML: doc()}, nil) {
+			if !yield(reconcile.Desired{DOI: fmt.Sprintf("10.5072/%d", i), URL: "https://example.org/",
+				State: dois.StateFindable, XML: doc()}, nil) {
 				return
 			}
 		}
@@ -343,8 +354,9 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 	submit := func() {
 		r := report(n)
 		receipt, err := s.reports.Submit(ctx, r.Header, reports.Source(r.Datasets), &reports.SubmitOptions{
-			TempDir: t.TempDir(), LockDir: t.TempDir(), MaxDatasets: 1, ZeroDropped: n%2 == 0, CompareOthers: true, MaxOutage: time.Second,
-			Warn: func(f datacite.Finding) { said.add(f) }, Progress: func(p reports.Progress) { said.add(p) },
+			TempDir: t.TempDir(), LockDir: t.TempDir(), MaxDatasets: 1, ZeroDropped: n%2 == 0, CompareOthers: true,
+			MaxOutage: time.Second,
+			Warn:      func(f datacite.Finding) { said.add(f) }, Progress: func(p reports.Progress) { said.add(p) },
 		})
 		if receipt != nil {
 			said.add(s.reports.Verify(ctx, receipt))
@@ -358,7 +370,8 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 		}
 		said.add(err)
 	}, func() {
-		for e, err := range s.reconcile.EnsureAll(ctx, wanted, &reconcile.Options{Pause: time.Millisecond, Progress: func(p reconcile.EnsureProgress) { said.add(p) }}) {
+		for e, err := range s.reconcile.EnsureAll(ctx, wanted,
+			&reconcile.Options{Pause: time.Millisecond, Progress: func(p reconcile.EnsureProgress) { said.add(p) }}) {
 			if said.add(err); e != nil {
 				said.add(e.Err)
 			}

@@ -39,7 +39,8 @@ func readSpecification(t *testing.T) (page specificationPage) {
 				section = m[3]
 			}
 			page.sections = append(page.sections, section)
-			page.anchors = append(page.anchors, "#"+strings.ReplaceAll(strings.ToLower(unanchored.ReplaceAllString(m[1]+m[3], "")), " ", "-"))
+			page.anchors = append(page.anchors,
+				"#"+strings.ReplaceAll(strings.ToLower(unanchored.ReplaceAllString(m[1]+m[3], "")), " ", "-"))
 		}
 		if m := numbered.FindStringSubmatch(line); m != nil {
 			page.sections = append(page.sections, section+"("+m[1]+")")
@@ -160,13 +161,15 @@ func TestConformance(t *testing.T) {
 			if _, ok := sources[dir]; !ok {
 				sources[dir] = testFiles(t, dir)
 			}
-			assert.True(t, strings.Contains(sources[dir], "func "+strings.ReplaceAll(function, "_", " ")+"("), "%s has no test %s", dir, function)
+			assert.True(t, strings.Contains(sources[dir], "func "+strings.ReplaceAll(function, "_", " ")+"("),
+				"%s has no test %s", dir, function)
 			if sub == "" {
 				continue
 			}
 			// The name of a subtest stands in the source with blanks for underscores.
 			sub = strings.ReplaceAll(sub, "_", " ")
-			assert.True(t, strings.Contains(sources[dir], `"`+sub+`"`) || strings.Contains(sources[dir], "`"+sub+"`"), "%s %s has no subtest %s", dir, function, sub)
+			assert.True(t, strings.Contains(sources[dir], `"`+sub+`"`) || strings.Contains(sources[dir], "`"+sub+"`"),
+				"%s %s has no subtest %s", dir, function, sub)
 		}
 	}
 	assert.Equal(t, rules, found, "rules of each section")

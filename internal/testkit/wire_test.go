@@ -60,7 +60,8 @@ func recordingAccount() account {
 		return live
 	}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Now: func() time.Time { return start }})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true,
+		Now: func() time.Time { return start }})
 	return account{
 		username: datacitetest.Username, password: datacitetest.Password,
 		token: srv.Token(start.AddDate(1, 0, 0)), prefix: datacitetest.Prefix,
@@ -82,10 +83,13 @@ func play(t *testing.T, cassette string) clients {
 	t.Helper()
 	a := recordingAccount()
 	hc := testkit.Cassette(t, cassette, a.upstream, testkit.Replacements{a.prefix: "10.5072", a.username: "EXAMPLE.REPO"})
-	store := must(mds.NewClient(datacite.Config{Service: datacite.Test, Username: a.username, Password: a.password, HTTPClient: hc, MaxAttempts: 1}))(t)
-	records := must(dois.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1, Username: a.username, Password: a.password}))(t)
+	store := must(mds.NewClient(datacite.Config{Service: datacite.Test, Username: a.username, Password: a.password,
+		HTTPClient: hc, MaxAttempts: 1}))(t)
+	records := must(dois.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1,
+		Username: a.username, Password: a.password}))(t)
 	reader := must(dois.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1}))(t)
-	usage := must(reports.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1, Token: a.token}))(t)
+	usage := must(reports.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1,
+		Token: a.token}))(t)
 	anyone := must(reports.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1}))(t)
 	return clients{store, records, reader, usage, anyone}
 }
@@ -111,7 +115,8 @@ func TestWireMetadataStore(t *testing.T) {
 func TestWireMint(t *testing.T) {
 	c := play(t, "mds-mint").mds
 	doc := mds.XML([]byte(record))
-	res := must(c.Do(t.Context(), &datacite.Request{Method: http.MethodPut, Path: "/metadata/10.5072", ContentType: doc.ContentType, Body: doc.Data}))(t)
+	res := must(c.Do(t.Context(), &datacite.Request{Method: http.MethodPut, Path: "/metadata/10.5072",
+		ContentType: doc.ContentType, Body: doc.Data}))(t)
 	assert.Regexp(t, `^OK \(10\.5072/|/metadata/10\.5072/`, string(res.Body)+res.Header.Get("Location"))
 }
 
@@ -124,8 +129,10 @@ func TestWireDOIs(t *testing.T) {
 	require.ErrorIs(t, only(all.reader.Get(ctx, "10.5072/wire#a b?c%d//e", nil)), datacite.ErrNotFound)
 
 	opts := &dois.ListOptions{
-		Query: query.And(query.FieldTitle.Is("glacier"), query.Phrase("a + b")), Sort: query.ByCreated.Desc(), Page: query.Page{Number: 1, Size: 2},
-		ProviderID: []string{"example"}, ClientID: []string{"example.repo"}, ConsortiumID: "example", ResourceTypeID: []string{"dataset"}, Prefix: []string{"10.5072"},
+		Query: query.And(query.FieldTitle.Is("glacier"), query.Phrase("a + b")), Sort: query.ByCreated.Desc(),
+		Page:       query.Page{Number: 1, Size: 2},
+		ProviderID: []string{"example"}, ClientID: []string{
+			"example.repo"}, ConsortiumID: "example", ResourceTypeID: []string{"dataset"}, Prefix: []string{"10.5072"},
 		Registered: "2026", Created: "2025,2026", SchemaVersion: "4", Affiliation: true, Publisher: true, Detail: true, Fields: []string{"doi", "titles"},
 	}
 	must(all.reader.List(ctx, opts))(t)
@@ -155,7 +162,8 @@ func usageReport(datasets int) *reports.Report {
 	r := &reports.Report{Header: reports.NewHeader("datacite-go wire tests", "2026-01-02", period)}
 	for i := range datasets {
 		r.Datasets = append(r.Datasets, reports.Dataset{
-			Title: "Glacier length", YOP: "2024", URI: address, Platform: "example", DataType: reports.DataTypeDataset, Publisher: "Example Repository",
+			Title: "Glacier length", YOP: "2024", URI: address, Platform: "example", DataType: reports.DataTypeDataset,
+			Publisher:    "Example Repository",
 			PublisherID:  []reports.TypedValue{{Type: "grid", Value: "grid.0000.0"}},
 			DatasetID:    []reports.TypedValue{{Type: reports.TypeDOI, Value: name + string(rune('a'+i))}},
 			Dates:        []reports.TypedValue{{Type: reports.TypePubDate, Value: "2024-05-17"}},
@@ -179,7 +187,8 @@ func TestWireReports(t *testing.T) {
 
 	got := must(all.anyone.Get(ctx, id))(t)
 	assert.Equal(t, r.Datasets, got.Datasets)
-	page := must(all.anyone.List(ctx, &reports.ListOptions{CreatedBy: "datacite-go wire tests", Page: query.Page{Number: 1, Size: 10}}))(t)
+	page := must(all.anyone.List(ctx,
+		&reports.ListOptions{CreatedBy: "datacite-go wire tests", Page: query.Page{Number: 1, Size: 10}}))(t)
 	assert.Equal(t, id, page.Reports[0].ID)
 	require.ErrorIs(t, only(all.anyone.Get(ctx, "00000000-0000-4000-8000-000000000000")), datacite.ErrNotFound)
 }
@@ -189,7 +198,9 @@ func TestWireReportSubsets(t *testing.T) {
 	r := usageReport(5)
 	r.Header.ReportingPeriod = reports.Month(2025, time.November)
 	receipt, err := all.reports.Submit(ctx, r.Header, reports.Source(r.Datasets), &reports.SubmitOptions{
-		LockDir: t.TempDir(), MaxDatasets: 2, HelpURL: "https://support.datacite.org/docs", MaxOutage: time.Minute, MaxProcessing: 1, // a request that is not on the cassette fails after that
+		// a request that is not on the cassette fails after that
+		LockDir: t.TempDir(), MaxDatasets: 2, HelpURL: "https://support.datacite.org/docs", MaxOutage: time.Minute,
+		MaxProcessing: 1,
 	})
 	require.NoError(t, err)
 	assert.Len(t, receipt.Subsets, 3)
@@ -200,7 +211,8 @@ func TestWireReportSubsets(t *testing.T) {
 func TestCassettesHoldNoSecrets(t *testing.T) {
 	files := must(filepath.Glob("../../testdata/cassettes/*.yaml"))(t)
 	require.NotEmpty(t, files)
-	secret := regexp.MustCompile(`(?i)(basic|bearer) (\S+)|eyJ[A-Za-z0-9_-]{10,}|` + regexp.QuoteMeta(datacitetest.Password))
+	secret := regexp.MustCompile(`(?i)(basic|bearer) (\S+)|eyJ[A-Za-z0-9_-]{10,}|` +
+		regexp.QuoteMeta(datacitetest.Password))
 	for _, file := range files {
 		data := must(os.ReadFile(file))(t)
 		for _, found := range secret.FindAllString(string(data), -1) {
@@ -230,13 +242,15 @@ func TestCassetteRefusesWhatIsNotOnIt(t *testing.T) {
 		found                   bool
 	}{
 		{"the same request", "DELETE", url, "", http.Header{"Authorization": {"Basic whatever"}}, true},
-		{"headers without meaning", "DELETE", url, "", http.Header{"Authorization": {"Basic whatever"}, "User-Agent": {"x"}, "X-Request-Id": {"y"}}, true},
+		{"headers without meaning", "DELETE", url, "",
+			http.Header{"Authorization": {"Basic whatever"}, "User-Agent": {"x"}, "X-Request-Id": {"y"}}, true},
 		{"another method", "GET", url, "", http.Header{"Authorization": {"Basic whatever"}}, false},
 		{"another address", "DELETE", url + "?x=1", "", http.Header{"Authorization": {"Basic whatever"}}, false},
 		{"a body", "DELETE", url, "x", http.Header{"Authorization": {"Basic whatever"}}, false},
 		{"another scheme", "DELETE", url, "", http.Header{"Authorization": {"Bearer whatever"}}, false},
 		{"no credentials", "DELETE", url, "", http.Header{}, false},
-		{"a content type", "DELETE", url, "", http.Header{"Authorization": {"Basic whatever"}, "Content-Type": {"text/plain"}}, false},
+		{"a content type", "DELETE", url, "",
+			http.Header{"Authorization": {"Basic whatever"}, "Content-Type": {"text/plain"}}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			hc := testkit.Cassette(t, "mds", nil, nil)

@@ -36,7 +36,9 @@ var given = func() map[reflect.Type]reflect.Value {
 	for _, v := range []any{
 		mds.XML(data),
 		&datacite.Request{Method: "GET", Path: "/"},
-		&dois.Draft{DOI: names[0], URL: "https://example.org/"}, dois.EventPublish, dois.FormatDataCiteXML, reconcile.Desired{DOI: names[0], URL: "https://example.org/"}, source(func() {}, wanted), source(func() {}, difference), &reconcile.AuditOptions{Prefix: []string{"10.5072"}},
+		&dois.Draft{DOI: names[0], URL: "https://example.org/"}, dois.EventPublish, dois.FormatDataCiteXML, reconcile.Desired{
+			DOI: names[0], URL: "https://example.org/"}, source(func() {},
+			wanted), source(func() {}, difference), &reconcile.AuditOptions{Prefix: []string{"10.5072"}},
 		r, r.Header, source(func() {}, dataset),
 		&reports.Receipt{ReportID: names[3]},
 	} {
@@ -148,12 +150,14 @@ func functions(s *scene) map[string]reflect.Value {
 		"shown.Compare": reflect.ValueOf(func(ctx context.Context, account string) iter.Seq2[*shown.Difference, error] {
 			return shown.Compare(ctx, s.reports, s.dois, account, nil)
 		}),
-		"shown.Repair": reflect.ValueOf(func(ctx context.Context, account string, h reports.Header, wanted iter.Seq2[reports.Dataset, error]) error {
+		"shown.Repair": reflect.ValueOf(func(ctx context.Context, account string, h reports.Header,
+			wanted iter.Seq2[reports.Dataset, error]) error {
 			_, err := shown.Repair(ctx, s.reports, s.dois, account, h, wanted, nil)
 			return err
 		}),
 	}
-	for pkg, receiver := range map[string]any{"mds": s.mds, "dois": s.dois, "reports": s.reports, "reconcile": s.reconcile} {
+	for pkg, receiver := range map[string]any{"mds": s.mds, "dois": s.dois, "reports": s.reports,
+		"reconcile": s.reconcile} {
 		add(all, pkg+".Client.", receiver)
 	}
 	add(all, "dois.Walk.", s.dois.Walk(nil))
@@ -173,7 +177,8 @@ func add(all map[string]reflect.Value, prefix string, receiver any) {
 func TestNilContextsAndZeroClients(t *testing.T) {
 	sound := newScene(t, datacitetest.Password, func() { t.Error("a request was sent") })
 	zero := &scene{reconcile: &reconcile.Client{}, dois: &dois.Client{}, mds: &mds.Client{}, reports: &reports.Client{}}
-	require.ElementsMatch(t, takesContext(t), slices.Collect(maps.Keys(functions(sound))), "functions with a context, and those that are tested")
+	require.ElementsMatch(t, takesContext(t), slices.Collect(maps.Keys(functions(sound))),
+		"functions with a context, and those that are tested")
 	for what, s := range map[string]*scene{"ctx: is nil": sound, "NewClient": zero} {
 		var ctx context.Context
 		if s == zero {
@@ -206,7 +211,8 @@ func TestNilRecords(t *testing.T) {
 			call = m.CallSlice
 		}
 		results := call(args)
-		if err, ok := results[len(results)-1].Interface().(error); ok || m.Type().Out(len(results)-1) == reflect.TypeFor[error]() {
+		if err, ok := results[len(results)-1].Interface().(error); ok ||
+			m.Type().Out(len(results)-1) == reflect.TypeFor[error]() {
 			require.ErrorIs(t, err, datacite.ErrInvalid, reflect.TypeFor[*metadata.Record]().Method(i).Name)
 			require.ErrorContains(t, err, "nil")
 		}

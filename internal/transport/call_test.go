@@ -32,8 +32,12 @@ func TestCallOptions(t *testing.T) {
 		{"more attempts", func(ctx context.Context) context.Context { return with(ctx, 7, 0) }, 7, time.Minute},
 		{"less time", func(ctx context.Context) context.Context { return with(ctx, 0, time.Second) }, 3, time.Second},
 		{"more time", func(ctx context.Context) context.Context { return with(ctx, 0, time.Hour) }, 3, time.Hour},
-		{"both, one after the other", func(ctx context.Context) context.Context { return with(with(ctx, 2, 0), 0, time.Second) }, 2, time.Second},
-		{"the inner one counts", func(ctx context.Context) context.Context { return with(with(ctx, 2, time.Hour), 4, time.Second) }, 4, time.Second},
+		{"both, one after the other", func(ctx context.Context) context.Context {
+			return with(with(ctx, 2, 0), 0, time.Second)
+		}, 2, time.Second},
+		{"the inner one counts", func(ctx context.Context) context.Context {
+			return with(with(ctx, 2, time.Hour), 4, time.Second)
+		}, 4, time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -41,7 +45,8 @@ func TestCallOptions(t *testing.T) {
 				c := client(t, net, func(c *config) { c.MaxAttempts, c.Timeout = 3, time.Minute })
 				ctx := tt.ctx(t.Context())
 				assert.Equal(t, tt.attempts, c.MaxAttempts(ctx))
-				require.ErrorContains(t, failure(c.Do(ctx, get())), "no response: nothing sent or received for "+tt.silence.String())
+				require.ErrorContains(t, failure(c.Do(ctx, get())),
+					"no response: nothing sent or received for "+tt.silence.String())
 				assert.Len(t, net.seen, tt.attempts)
 			})
 		})
@@ -65,7 +70,9 @@ func TestNegativeCallOptionsAreRefused(t *testing.T) {
 func TestDoneReceivesTheOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []datacite.RequestResult
-		ctx := datacite.WithCallOptions(t.Context(), &datacite.CallOptions{Done: func(r datacite.RequestResult) { got = append(got, r) }})
+		ctx := datacite.WithCallOptions(t.Context(), &datacite.CallOptions{Done: func(r datacite.RequestResult) {
+			got = append(got, r)
+		}})
 		ctx = datacite.WithCallOptions(ctx, &datacite.CallOptions{MaxAttempts: 2}) // keeps it
 		busy := respond(503, "text/plain", "busy", "Retry-After", "7")
 		named := respond(200, "application/json", `{}`, "X-Request-Id", "r-1", "Set-Cookie", "session=1")
@@ -84,7 +91,8 @@ func TestDoneReceivesTheOutcome(t *testing.T) {
 		assert.Equal(t, "r-1", got[0].RequestID)
 		assert.Empty(t, got[0].Header.Get("Set-Cookie"))
 		assert.Equal(t, "r-1", got[0].Header.Get("X-Request-Id"))
-		for i, want := range []datacite.RequestResult{{StatusCode: 200, Attempts: 2, Duration: 7 * time.Second}, {StatusCode: 503, Attempts: 2, Duration: 7 * time.Second, Err: err}, {Err: never}} {
+		for i, want := range []datacite.RequestResult{{StatusCode: 200, Attempts: 2, Duration: 7 * time.Second},
+			{StatusCode: 503, Attempts: 2, Duration: 7 * time.Second, Err: err}, {Err: never}} {
 			want.Op, want.RequestID, want.Header = get().Op, got[i].RequestID, got[i].Header
 			assert.Equal(t, want, got[i])
 		}
@@ -146,7 +154,8 @@ func TestErrorHeader(t *testing.T) {
 		assert.Nil(t, failure(lost(refusedDial), get()).Header, "no response, no header")
 		assert.Zero(t, failure(lost(refusedDial), get()).RetryAt)
 
-		e := failure(respond(400, "text/plain", "no", "Set-Cookie", "session=1", "X-Long", strings.Repeat("x", 1<<20), "X-Short", "y\x1b[31m"), get())
+		e := failure(respond(400, "text/plain", "no", "Set-Cookie", "session=1", "X-Long", strings.Repeat("x", 1<<20),
+			"X-Short", "y\x1b[31m"), get())
 		assert.NotContains(t, e.Header, "Set-Cookie", "who has the cookie is in the session")
 		assert.Less(t, len(e.Header.Get("X-Long")), 1<<10)
 		assert.Equal(t, "y [31m", e.Header.Get("X-Short"))

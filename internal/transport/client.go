@@ -144,7 +144,8 @@ func parseBase(field, text string) (*url.URL, error) {
 	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
 		return nil, fault(field, datacite.CodeURI, "has a query or a fragment")
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return nil, fault(field, datacite.CodeURI, fmt.Sprintf("%q is not HTTPS; plain HTTP is for loopback hosts only", text))
+		return nil, fault(field, datacite.CodeURI,
+			fmt.Sprintf("%q is not HTTPS; plain HTTP is for loopback hosts only", text))
 	}
 	// One spelling for one address.
 	u.Host = strings.ToLower(u.Host)

@@ -61,13 +61,15 @@ const absentInWrites = "Not found"
 func (c *Client) saysAbsent(method, contentType string, body []byte) bool {
 	message, details := explain(contentType, body)
 	isJSON := len(details) > 0
-	return isJSON == (c.name == "API") && (slices.Contains(absent[c.name], message) || c.name == "MDS" && message == absentInWrites && !reads(method))
+	return isJSON == (c.name == "API") && (slices.Contains(absent[c.name], message) ||
+		c.name == "MDS" && message == absentInWrites && !reads(method))
 }
 
 // errElsewhere: a 404 that is not the service's says nothing about what was asked for. It
 // passes where a gateway has lost the service for a while.
 var errElsewhere error = &Condition{
-	Text:   "this is not how the service says that something does not exist, but how a gateway or another host responds; check the address in Config.Service",
+	Text: "this is not how the service says that something does not exist, but how a gateway or another host " +
+		"responds; check the address in Config.Service",
 	Passes: true,
 }
 

@@ -33,7 +33,8 @@ type config struct {
 
 func newClient(c config) (*transport.Client, error) {
 	return transport.New(datacite.Config{
-		Service: datacite.Service{API: c.BaseURL}, HTTPClient: c.HTTPClient, UserAgent: c.UserAgent, Contact: c.Contact, Logger: c.Logger,
+		Service: datacite.Service{API: c.BaseURL}, HTTPClient: c.HTTPClient, UserAgent: c.UserAgent, Contact: c.Contact,
+		Logger:      c.Logger,
 		MaxAttempts: c.MaxAttempts, MaxWait: c.MaxWait, Timeout: c.Timeout, MaxBody: c.MaxBody, Limiter: c.Limiter,
 	}, transport.Interface{Name: "API", Login: c.Authorize})
 }
@@ -52,7 +53,8 @@ func TestLoginsThatCannotBeSent(t *testing.T) {
 	require.NoError(t, login(t.Context(), h))
 	assert.Equal(t, "Basic UkVQTy5PTkU6cGFzczogd29yZA==", h.Get("Authorization"))
 	for path, configs := range map[string][]datacite.Config{
-		"Config.Username": {{Password: "x"}, {Username: "a:b", Password: "x"}, {Username: "a\nb", Password: "x"}, {Username: "DC.sesamesesamesesamesesame", Password: "x"}},
+		"Config.Username": {{Password: "x"}, {Username: "a:b", Password: "x"}, {Username: "a\nb", Password: "x"},
+			{Username: "DC.sesamesesamesesamesesame", Password: "x"}},
 		"Config.Password": {{Username: "x"}, {Username: "x", Password: "a\x7fb"}},
 	} {
 		for _, c := range configs {
@@ -63,7 +65,9 @@ func TestLoginsThatCannotBeSent(t *testing.T) {
 			assert.NotContains(t, err.Error(), "sesame")
 		}
 	}
-	_, err := transport.Token(datacite.Config{Token: "a.b.c", TokenSource: func(context.Context) (string, error) { return "", nil }})
+	_, err := transport.Token(datacite.Config{Token: "a.b.c", TokenSource: func(context.Context) (string, error) {
+		return "", nil
+	}})
 	assert.EqualError(t, err, "datacite: Config.Token: and TokenSource are both set; give one")
 	require.ErrorIs(t, failure(transport.Token(datacite.Config{Token: "a b"})), datacite.ErrInvalid)
 }
@@ -81,13 +85,17 @@ func must[T any](result T, err error) func(testing.TB) T {
 func failure[T any](_ T, err error) error { return err }
 
 func TestEncodeParams(t *testing.T) {
-	got := transport.EncodeParams(url.Values{"query": {`titles.title:"a b" +c`}, "page[size]": {"5"}, "fields[dois]": {"doi,titles"}})
+	got := transport.EncodeParams(url.Values{"query": {`titles.title:"a b" +c`}, "page[size]": {"5"},
+		"fields[dois]": {"doi,titles"}})
 	assert.Equal(t, `fields%5Bdois%5D=doi%2Ctitles&page%5Bsize%5D=5&query=titles.title%3A%22a%20b%22%20%2Bc`, got)
 }
 
 func TestParamsJSON(t *testing.T) {
-	got := must(transport.ParamsJSON(url.Values{"query": {"a +b"}, "page[size]": {"5"}, "page[cursor]": {"1"}, "fields[dois]": {"doi"}, "x": {"1", "2"}, "none": {}}))(t)
-	assert.JSONEq(t, `{"query":"a +b","page":{"size":"5","cursor":"1"},"fields":{"dois":"doi"},"x":["1","2"]}`, string(got))
+	got := must(transport.ParamsJSON(url.Values{"query": {"a +b"}, "page[size]": {"5"}, "page[cursor]": {"1"},
+		"fields[dois]": {"doi"}, "x": {"1", "2"}, "none": {}}))(t)
+	assert.JSONEq(t, `{"query":"a +b","page":{"size":"5","cursor":"1"},"fields":{"dois":"doi"},"x":["1","2"]}`,
+		string(got))
 
-	assert.ErrorContains(t, failure(transport.ParamsJSON(url.Values{"page": {"1"}, "page[size]": {"5"}})), "a value and an object at once")
+	assert.ErrorContains(t, failure(transport.ParamsJSON(url.Values{"page": {"1"}, "page[size]": {"5"}})),
+		"a value and an object at once")
 }

@@ -17,9 +17,11 @@ func (c *Client) Custom(ctx context.Context, op string, r *datacite.Request) (*d
 	case r.Method == "":
 		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Method", Code: datacite.CodeMissing, Reason: "is empty"})
 	case !strings.HasPrefix(r.Path, "/"):
-		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Path", Code: datacite.CodeValue, Reason: "does not begin with a slash"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Path", Code: datacite.CodeValue,
+			Reason: "does not begin with a slash"})
 	case strings.ContainsAny(r.Path, "?#"):
-		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Path", Code: datacite.CodeValue, Reason: "has a ? or # that is not escaped; parameters go into Query"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Path", Code: datacite.CodeValue,
+			Reason: "has a ? or # that is not escaped; parameters go into Query"})
 	}
 	request := Request{
 		Op: op, Method: r.Method, Path: r.Path, Query: r.Query.Encode(), Header: r.Header,
@@ -35,5 +37,6 @@ func (c *Client) Custom(ctx context.Context, op string, r *datacite.Request) (*d
 	if err != nil {
 		return nil, err
 	}
-	return &datacite.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Data, RequestID: res.RequestID}, nil
+	return &datacite.Response{StatusCode: res.StatusCode, Header: res.Header, Body: res.Data,
+		RequestID: res.RequestID}, nil
 }

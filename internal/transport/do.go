@@ -86,7 +86,8 @@ var ErrNilContext error = datacite.Invalid(datacite.Finding{Path: "ctx", Code: d
 // Ready refuses a client that no NewClient made, and a nil context.
 func (c *Client) Ready(ctx context.Context) error {
 	if c == nil {
-		return datacite.Invalid(datacite.Finding{Path: "client", Code: datacite.CodeMissing, Reason: "is the zero value; NewClient makes one"})
+		return datacite.Invalid(datacite.Finding{Path: "client", Code: datacite.CodeMissing,
+			Reason: "is the zero value; NewClient makes one"})
 	}
 	if ctx == nil {
 		return ErrNilContext
@@ -105,7 +106,8 @@ func (c *Client) unreadable(r Request, res *Response, cause error) *datacite.Err
 	if call.IsEnded(cause) {
 		return c.unsuccessful(r, res, cause.Error(), cause)
 	}
-	return c.unsuccessful(r, res, fmt.Sprintf("%v: %v", datacite.ErrUnreadable, cause), errors.Join(datacite.ErrUnreadable, cause))
+	return c.unsuccessful(r, res, fmt.Sprintf("%v: %v", datacite.ErrUnreadable, cause),
+		errors.Join(datacite.ErrUnreadable, cause))
 }
 
 // Unsuccessful is the error for a success status with which the service says, in
@@ -418,7 +420,8 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 	switch {
 	case res.StatusCode/100 == 3:
 		x.failure.Err = datacite.ErrRedirect
-	case res.StatusCode == http.StatusNotFound && !x.client.saysAbsent(x.request.Method, res.Header.Get("Content-Type"), data):
+	case res.StatusCode == http.StatusNotFound && !x.client.saysAbsent(x.request.Method, res.Header.Get("Content-Type"),
+		data):
 		x.failure.Err = errElsewhere
 		x.failure.Message += " (" + errElsewhere.Error() + ")"
 	}

@@ -138,8 +138,10 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 		{"read, 501", get(), []step{respond(501, "", ""), ok(`{}`)}, 1, true, false}, // the same tomorrow
 		{"read, 300", get(), []step{respond(300, "", ""), ok(`{}`)}, 1, true, false},
 		{"idempotent write, 501", put(), []step{respond(501, "", ""), ok(`OK`)}, 1, true, false},
-		{"read, HTML with 200", get(), []step{respond(200, "text/html", "<html><title>Sorry</title>"), ok(`{}`)}, 2, false, false},
-		{"idempotent write, HTML after a byte order mark", put(), []step{respond(200, "", "\ufeff <html>"), ok(`OK`)}, 2, false, false},
+		{"read, HTML with 200", get(), []step{respond(200, "text/html", "<html><title>Sorry</title>"), ok(`{}`)}, 2, false,
+			false},
+		{"idempotent write, HTML after a byte order mark", put(), []step{respond(200, "", "\ufeff <html>"), ok(`OK`)}, 2,
+			false, false},
 		{"read, body cut off", get(), []step{cut(`{"a":`), ok(`{}`)}, 2, false, false},
 		{"read, 404", get(), []step{respond(404, "", "")}, 1, true, false},
 		{"read, lost for good", get(), []step{lost(broken)}, 5, true, false},
@@ -154,11 +156,14 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 		{"one-time write, HTML with 200", mint(), []step{respond(200, "text/html", "<p>"), ok(`OK`)}, 1, true, true},
 		{"one-time write, body cut off", mint(), []step{cut("OK"), ok(`OK`)}, 1, true, true},
 		{"one-time write, 429", mint(), []step{respond(429, "", ""), ok(`OK`)}, 1, true, true},
-		{"one-time write, 503 with a time", mint(), []step{respond(503, "", "", "Retry-After", "7"), ok(`OK`)}, 1, true, true},
+		{"one-time write, 503 with a time", mint(), []step{respond(503, "", "", "Retry-After", "7"), ok(`OK`)}, 1, true,
+			true},
 		{"idempotent write, 429", put(), []step{respond(429, "", ""), ok(`OK`)}, 2, false, false},
-		{"idempotent write, 503 with a time", put(), []step{respond(503, "", "", "Retry-After", "7"), ok(`OK`)}, 2, false, false},
+		{"idempotent write, 503 with a time", put(), []step{respond(503, "", "", "Retry-After", "7"), ok(`OK`)}, 2, false,
+			false},
 		{"idempotent write, 429 for good", put(), []step{respond(429, "", "")}, 5, true, true},
-		{"idempotent write, 503 with a time for good", put(), []step{respond(503, "", "", "Retry-After", "7")}, 5, true, true},
+		{"idempotent write, 503 with a time for good", put(), []step{respond(503, "", "", "Retry-After", "7")}, 5, true,
+			true},
 		{"idempotent write, 429 and then refused", put(), []step{respond(429, "", ""), respond(404, "", "")}, 2, true, true},
 		{"read, 429 for good", get(), []step{respond(429, "", "")}, 5, true, false},
 		{"one-time write, bare 503", mint(), []step{respond(503, "", ""), ok(`OK`)}, 1, true, true},
@@ -166,7 +171,8 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 		{"read, a refusal that is cut", get(), []step{cutAt(422, `{"errors":[{"ti`), ok(`{}`)}, 2, false, false},
 		{"read, refusals that are cut", get(), []step{cutAt(404, "")}, 5, true, false},
 		{"one-time write, a refusal that is cut", mint(), []step{cutAt(422, `{"errors":[{"ti`), ok(`OK`)}, 1, true, true},
-		{"write, TLS refused, never reached the service", put(), []step{lost(&net.OpError{Op: "remote error", Err: errors.New("tls: certificate required")})}, 1, true, false},
+		{"write, TLS refused, never reached the service", put(),
+			[]step{lost(&net.OpError{Op: "remote error", Err: errors.New("tls: certificate required")})}, 1, true, false},
 		{"write, a response without Body", mint(), []step{bodiless}, 1, false, false},
 		{"write, neither response nor error", put(), []step{lost(nil), ok(`OK`)}, 2, false, false},
 		{"one-time write, neither response nor error", mint(), []step{lost(nil), ok(`OK`)}, 1, true, true},
@@ -234,12 +240,15 @@ func TestWaiting(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		assert.Equal(t, 7*time.Second, waited(t, respond(503, "", "", "Retry-After", "7"), nil), "as asked")
-		assert.Equal(t, 7*time.Second, waited(t, respond(429, "", "", "Retry-After", "7"), nil), "as asked, and not the longest")
+		assert.Equal(t, 7*time.Second, waited(t, respond(429, "", "", "Retry-After", "7"), nil),
+			"as asked, and not the longest")
 		assert.Equal(t, 30*time.Second, waited(t, respond(429, "", "", "Retry-After", "3600"), nil), "capped by MaxWait")
-		assert.Equal(t, 30*time.Second, waited(t, respond(503, "", "", "Retry-After", "5000000000"), nil), "more than 32 bits hold")
+		assert.Equal(t, 30*time.Second, waited(t, respond(503, "", "", "Retry-After", "5000000000"), nil),
+			"more than 32 bits hold")
 		assert.Equal(t, 30*time.Second, waited(t, respond(429, "", ""), nil), "429 without a hint")
 		date := time.Now().Add(9 * time.Second).UTC().Format(http.TimeFormat)
-		assert.InDelta(t, 9*time.Second, waited(t, respond(503, "", "", "Retry-After", date), nil), float64(time.Second), "a date")
+		assert.InDelta(t, 9*time.Second, waited(t, respond(503, "", "", "Retry-After", date), nil), float64(time.Second),
+			"a date")
 		hour := func(c *config) { c.MaxWait = time.Hour }
 		assert.Equal(t, time.Hour, waited(t, respond(429, "", "", "Retry-After", "7200"), hour), "MaxWait moves the cap")
 		assert.LessOrEqual(t, waited(t, respond(500, "", ""), nil), 500*time.Millisecond, "first pause")
@@ -339,7 +348,8 @@ func TestServiceThatNeverResponds(t *testing.T) {
 		_, err := c.Do(t.Context(), put())
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.True(t, datacite.Temporary(err), "it is the client that had no patience, and not the caller")
-		assert.ErrorContains(t, err, "mds.PutURL: PUT https://api.example.org/doi/10.5072/a: no response: nothing sent or received for 1m0s")
+		assert.ErrorContains(t, err, "mds.PutURL: PUT https://api.example.org/doi/10.5072/a: no response: nothing sent or "+
+			"received for 1m0s")
 		assert.Len(t, net.seen, 2)
 		assert.Equal(t, time.Minute, net.seen[1].Sub(net.seen[0]).Truncate(time.Minute))
 	})
@@ -351,29 +361,51 @@ func TestErrorBodies(t *testing.T) {
 		message                 string
 		details                 []datacite.Finding
 	}{
-		{"JSON:API array", "application/json", `{"errors":[{"status":"404","title":"It doesn't exist."}]}`, "It doesn't exist.", []datacite.Finding{{Code: "refused", Reason: "It doesn't exist."}}},
-		{"array with sources", "application/json", `{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"},{"source":"creators","title":"is missing"}]}`, "url: Can't be blank; creators: is missing", []datacite.Finding{{Path: "url", Code: "refused", Reason: "Can't be blank"}, {Path: "creators", Code: "refused", Reason: "is missing"}}},
-		{"JSON:API pointer", "application/vnd.api+json", `{"errors":[{"source":{"pointer":"/data/attributes/url"},"title":"Invalid","detail":"no host"}]}`, "/data/attributes/url: Invalid: no host", []datacite.Finding{{Path: "/data/attributes/url", Code: "refused", Reason: "Invalid: no host"}}},
-		{"object", "application/json", `{"errors":{"title":"parse_exception: line 1"}}`, "parse_exception: line 1", []datacite.Finding{{Code: "refused", Reason: "parse_exception: line 1"}}},
-		{"texts", "application/json", `{"errors":["one","two"]}`, "one; two", []datacite.Finding{{Code: "refused", Reason: "one"}, {Code: "refused", Reason: "two"}}},
-		{"bare title", "application/json", `{"status":400,"title":"invalid date"}`, "invalid date", []datacite.Finding{{Code: "refused", Reason: "invalid date"}}},
-		{"bare error", "", `{"status":500,"error":"Internal Server Error"}`, "Internal Server Error", []datacite.Finding{{Code: "refused", Reason: "Internal Server Error"}}},
-		{"field map", "application/json", `{"report_id":["can't be blank"],"base":[[{"#/report-id":"wrong type"},{"#/report-datasets/0":"no publisher"}]]}`, "#/report-id: wrong type; #/report-datasets/0: no publisher; report_id: can't be blank", []datacite.Finding{{Path: "#/report-id", Code: "refused", Reason: "wrong type"}, {Path: "#/report-datasets/0", Code: "refused", Reason: "no publisher"}, {Path: "report_id", Code: "refused", Reason: "can't be blank"}}},
-		{"fields in their order", "application/json", `{"d":"4","b":"2","a":"1","e":"5","c":"3"}`, "a: 1; b: 2; c: 3; d: 4; e: 5", nil},
+		{"JSON:API array", "application/json", `{"errors":[{"status":"404","title":"It doesn't exist."}]}`,
+			"It doesn't exist.", []datacite.Finding{{Code: "refused", Reason: "It doesn't exist."}}},
+		{"array with sources", "application/json",
+			`{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"},{"source":"creators","title":"is ` +
+				`missing"}]}`, "url: Can't be blank; creators: is missing", []datacite.Finding{
+				{Path: "url", Code: "refused", Reason: "Can't be blank"},
+				{Path: "creators", Code: "refused", Reason: "is missing"}}},
+		{"JSON:API pointer", "application/vnd.api+json",
+			`{"errors":[{"source":{"pointer":"/data/attributes/url"},"title":"Invalid","detail":"no ` +
+				`host"}]}`, "/data/attributes/url: Invalid: no host", []datacite.Finding{
+				{Path: "/data/attributes/url", Code: "refused", Reason: "Invalid: no host"}}},
+		{"object", "application/json", `{"errors":{"title":"parse_exception: line 1"}}`, "parse_exception: line 1",
+			[]datacite.Finding{{Code: "refused", Reason: "parse_exception: line 1"}}},
+		{"texts", "application/json", `{"errors":["one","two"]}`, "one; two",
+			[]datacite.Finding{{Code: "refused", Reason: "one"}, {Code: "refused", Reason: "two"}}},
+		{"bare title", "application/json", `{"status":400,"title":"invalid date"}`, "invalid date",
+			[]datacite.Finding{{Code: "refused", Reason: "invalid date"}}},
+		{"bare error", "", `{"status":500,"error":"Internal Server Error"}`, "Internal Server Error",
+			[]datacite.Finding{{Code: "refused", Reason: "Internal Server Error"}}},
+		{"field map", "application/json",
+			`{"report_id":["can't be blank"],"base":[[{"#/report-id":"wrong type"},{"#/report-datasets/0":"no ` +
+				`publisher"}]]}`, "#/report-id: wrong type; #/report-datasets/0: no publisher; report_id: can't be " +
+				"blank", []datacite.Finding{{Path: "#/report-id", Code: "refused", Reason: "wrong type"},
+				{Path: "#/report-datasets/0", Code: "refused",
+					Reason: "no publisher"}, {Path: "report_id", Code: "refused", Reason: "can't be blank"}}},
+		{"fields in their order", "application/json", `{"d":"4","b":"2","a":"1","e":"5","c":"3"}`,
+			"a: 1; b: 2; c: 3; d: 4; e: 5", nil},
 		{"bare detail", "", `{"status":500,"detail":"no"}`, "no", nil},
 		{"as long as a message", "text/plain", strings.Repeat("x", 500), strings.Repeat("x", 500), nil},
 		{"plain text", "text/plain", "DOI not found\n", "DOI not found", nil},
-		{"HTML", "text/html", "<html><head><title>413 Request Entity\n Too Large</title></head>", "an HTML page: 413 Request Entity Too Large", nil},
+		{"HTML", "text/html", "<html><head><title>413 Request Entity\n Too Large</title></head>",
+			"an HTML page: 413 Request Entity Too Large", nil},
 		{"HTML after a byte order mark", "", "\ufeff<html><h1>Gone</h1>", "an HTML page: Gone", nil},
 		{"HTML without a title", "text/html", "<html><p>x", "an HTML page without a title", nil},
 		{"empty", "text/html", "", "the response is empty", nil},
 		{"broken JSON", "application/json", `{"errors":[{"ti`, `{"errors":[{"ti`, nil},
-		{"byte order mark", "application/json", "\ufeff" + `{"title":"x"}`, "x", []datacite.Finding{{Code: "refused", Reason: "x"}}},
+		{"byte order mark", "application/json", "\ufeff" + `{"title":"x"}`, "x",
+			[]datacite.Finding{{Code: "refused", Reason: "x"}}},
 		{"control characters", "text/plain", "a\x00\x1b[31mb", "a [31mb", nil},
 		{"six", "application/json", `{"errors":["1","2","3","4","5","6"]}`, "1; 2; 3; 4; 5; 6", nil},
 		{"many", "application/json", `{"errors":["1","2","3","4","5","6","7"]}`, "1; 2; 3; 4; 5; and 2 more", nil},
-		{"as deep as is read", "application/json", `{"a":[[[[[[[["1"]]]]]]]],"b":{"c":{"c":{"c":{"c":{"c":{"c":{"c":{"d":"2"}}}}}}}}}`, "a: 1; d: 2", nil},
-		{"objects too deep", "application/json", `{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"b":"1"}}}}}}}}}}`, `{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"b":"1"}}}}}}}}}}`, nil},
+		{"as deep as is read", "application/json",
+			`{"a":[[[[[[[["1"]]]]]]]],"b":{"c":{"c":{"c":{"c":{"c":{"c":{"c":{"d":"2"}}}}}}}}}`, "a: 1; d: 2", nil},
+		{"objects too deep", "application/json", `{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"b":"1"}}}}}}}}}}`,
+			`{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"b":"1"}}}}}}}}}}`, nil},
 		{"too deep", "application/json", `{"a":[[[[[[[[["1"]]]]]]]]]}`, `{"a":[[[[[[[[["1"]]]]]]]]]}`, nil},
 		{"XML", "application/xml", "<error>no</error>", "<error>no</error>", nil},
 	} {
@@ -388,7 +420,8 @@ func TestErrorBodies(t *testing.T) {
 			}
 			assert.Equal(t, tt.body, string(e.Body))
 			assert.Equal(t, "id-7", e.RequestID)
-			assert.Equal(t, "mds.PutURL: PUT https://api.example.org/doi/10.5072/a: 422 Unprocessable Entity: "+tt.message+" [request id-7]", err.Error())
+			assert.Equal(t, "mds.PutURL: PUT https://api.example.org/doi/10.5072/a: 422 Unprocessable Entity: "+tt.message+
+				" [request id-7]", err.Error())
 		})
 	}
 }
@@ -421,7 +454,9 @@ func TestResponsesAreBounded(t *testing.T) {
 }
 
 func TestRedirects(t *testing.T) {
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("followed to another host") }))
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("followed to another host")
+	}))
 	defer elsewhere.Close()
 	mux := http.NewServeMux()
 	mux.Handle("/other/host", http.RedirectHandler(elsewhere.URL+"/x", http.StatusTemporaryRedirect))
@@ -431,28 +466,35 @@ func TestRedirects(t *testing.T) {
 		turns++
 		http.Redirect(w, r, "/loop", http.StatusFound)
 	})
-	mux.HandleFunc("/end", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Header.Get("Authorization")) })
+	mux.HandleFunc("/end", func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, r.Header.Get("Authorization"))
+	})
 	here := httptest.NewServer(mux)
 	defer here.Close()
 	c := must(newClient(config{BaseURL: here.URL, Authorize: basic("jane", "sesame")}))(t)
 
 	for _, method := range []string{"GET", "PUT"} {
-		_, err := c.Do(t.Context(), transport.Request{Op: "x", Method: method, Path: "/other/host", Access: transport.Required})
+		_, err := c.Do(t.Context(), transport.Request{Op: "x", Method: method, Path: "/other/host",
+			Access: transport.Required})
 		assert.ErrorContains(t, err, "307 Temporary Redirect: redirect to "+elsewhere.URL+"/x not followed")
 		assert.ErrorIs(t, err, datacite.ErrRedirect)
 	}
 	_, err := c.Do(t.Context(), transport.Request{Op: "x", Method: "PUT", Path: "/same/host", Access: transport.Required})
 	assert.ErrorContains(t, err, "redirect to /end not followed", "a write goes nowhere else")
-	res := must(c.Do(t.Context(), transport.Request{Op: "x", Method: "GET", Path: "/same/host", Access: transport.Required}))(t)
+	res := must(c.Do(t.Context(), transport.Request{Op: "x", Method: "GET", Path: "/same/host",
+		Access: transport.Required}))(t)
 	assert.Equal(t, "Basic amFuZTpzZXNhbWU=", string(res.Data))
-	require.ErrorIs(t, failure(c.Do(t.Context(), transport.Request{Op: "x", Method: "GET", Path: "/loop"})), datacite.ErrRedirect)
+	require.ErrorIs(t, failure(c.Do(t.Context(), transport.Request{Op: "x", Method: "GET", Path: "/loop"})),
+		datacite.ErrRedirect)
 	assert.Equal(t, 10, turns)
 }
 
 func TestCredentials(t *testing.T) {
 	vault, away := errors.New("vault sealed"), &url.Error{Op: "Post", URL: "https://login.example.com", Err: refusedDial}
 	token := func(token string, err error) transport.Authorizer {
-		source, _ := transport.Token(datacite.Config{TokenSource: func(context.Context) (string, error) { return token, err }})
+		source, _ := transport.Token(datacite.Config{TokenSource: func(context.Context) (string, error) {
+			return token, err
+		}})
 		return transport.Bearer(source)
 	}
 	login := basic("jane", "sesame")
@@ -483,7 +525,8 @@ func TestCredentials(t *testing.T) {
 			assert.Empty(t, net.seen)
 			ofCaller := tt.fault != datacite.ErrUnauthorized
 			assert.Equal(t, !ofCaller, errors.Is(err, datacite.ErrUnauthorized))
-			assert.Equal(t, ofCaller, strings.HasPrefix(err.Error(), "dois.Get: Config.TokenSource: ") && !strings.Contains(err.Error(), "example.org"), err)
+			assert.Equal(t, ofCaller, strings.HasPrefix(err.Error(), "dois.Get: Config.TokenSource: ") &&
+				!strings.Contains(err.Error(), "example.org"), err)
 			assert.Equal(t, strings.HasPrefix(err.Error(), "dois.Get: Config.TokenSource: Post"), datacite.Temporary(err), err)
 			continue
 		}
@@ -501,7 +544,8 @@ func TestOneLogRecordPerAttempt(t *testing.T) {
 		must(client(t, net, logged).Do(t.Context(), get()))(t)
 		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 		require.Len(t, lines, 2)
-		assert.Contains(t, lines[0], "level=WARN msg=dois.Get method=GET url=https://api.example.org/dois/10.5072/a attempt=1 status=502")
+		assert.Contains(t, lines[0], "level=WARN msg=dois.Get method=GET url=https://api.example.org/dois/10.5072/a "+
+			"attempt=1 status=502")
 		assert.Regexp(t, `duration=\S+ request_id=[0-9a-f]{32} error="an HTML page: Bad Gateway"`, lines[0])
 		assert.Contains(t, lines[1], "level=DEBUG msg=dois.Get")
 		assert.Contains(t, lines[1], "attempt=2 status=200")
@@ -547,7 +591,8 @@ func TestNewRefuses(t *testing.T) {
 		{"credentials in the address", config{BaseURL: "https://jane:sesame@api.example.org"}, "holds credentials"},
 		{"query", config{BaseURL: "https://api.example.org?x=1"}, "has a query"},
 		{"not a URL", config{BaseURL: "https://jane:se same@x:y"}, "is not a URL"},
-		{"line break in the agent", config{BaseURL: "https://api.example.org", UserAgent: "a\r\nX: y"}, "a header cannot hold"},
+		{"line break in the agent", config{BaseURL: "https://api.example.org", UserAgent: "a\r\nX: y"},
+			"a header cannot hold"},
 		{"negative attempts", config{BaseURL: "https://api.example.org", MaxAttempts: -1}, "MaxAttempts: is negative"},
 		{"negative wait", config{BaseURL: "https://api.example.org", MaxWait: -1}, "MaxWait: is negative"},
 	} {
@@ -556,10 +601,12 @@ func TestNewRefuses(t *testing.T) {
 			require.ErrorContains(t, err, tt.fault)
 			assert.NotContains(t, err.Error(), "same")
 			code := datacite.Findings(err)[0].Code
-			assert.Equal(t, tt.cfg.BaseURL != "" && tt.cfg.UserAgent == "" && tt.cfg.MaxAttempts+int(tt.cfg.MaxWait) == 0, code == "uri", code)
+			assert.Equal(t, tt.cfg.BaseURL != "" && tt.cfg.UserAgent == "" && tt.cfg.MaxAttempts+int(tt.cfg.MaxWait) == 0,
+				code == "uri", code)
 		})
 	}
-	for _, base := range []string{"http://localhost:8080", "http://127.0.0.1:1", "http://[::1]:1", "https://api.example.org/v2/"} {
+	for _, base := range []string{"http://localhost:8080", "http://127.0.0.1:1", "http://[::1]:1",
+		"https://api.example.org/v2/"} {
 		assert.NoError(t, failure(newClient(config{BaseURL: base})), base)
 	}
 }
@@ -567,14 +614,16 @@ func TestNewRefuses(t *testing.T) {
 // The default port need not be named: a redirect to the address with it, or without, is on the same host.
 func TestAnAddressHasOneSpelling(t *testing.T) {
 	for base, want := range map[string]string{
-		"HTTPS://API.example.org:443": "https://api.example.org/x", "https://api.example.org:80": "https://api.example.org:80/x",
-		"http://localhost:80/v2/": "http://localhost/v2/x", "http://localhost:443": "http://localhost:443/x",
+		"HTTPS://API.example.org:443": "https://api.example.org/x",
+		"https://api.example.org:80":  "https://api.example.org:80/x",
+		"http://localhost:80/v2/":     "http://localhost/v2/x", "http://localhost:443": "http://localhost:443/x",
 	} {
 		var asked string
-		c, err := newClient(config{BaseURL: base, HTTPClient: &http.Client{Transport: responding(func(r *http.Request) (*http.Response, error) {
-			asked = r.URL.String()
-			return response(200, "application/json", "{}"), nil
-		})}})
+		c, err := newClient(config{BaseURL: base,
+			HTTPClient: &http.Client{Transport: responding(func(r *http.Request) (*http.Response, error) {
+				asked = r.URL.String()
+				return response(200, "application/json", "{}"), nil
+			})}})
 		require.NoError(t, err)
 		must(c.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/x", Query: "a=1"}))(t)
 		assert.Equal(t, want+"?a=1", asked)
@@ -657,7 +706,8 @@ func TestNotFoundInTheWordsOfTheService(t *testing.T) {
 	} {
 		const base = "https://api.example.org"
 		net := &script{steps: []step{respond(404, "", tt.body)}}
-		c := must(transport.New(datacite.Config{Service: datacite.Service{API: base, MDS: base}, MaxAttempts: 1, HTTPClient: &http.Client{Transport: net}}, transport.Interface{Name: tt.name}))(t)
+		c := must(transport.New(datacite.Config{Service: datacite.Service{API: base, MDS: base}, MaxAttempts: 1,
+			HTTPClient: &http.Client{Transport: net}}, transport.Interface{Name: tt.name}))(t)
 		r := put()
 		r.Method = tt.method
 		_, err := c.Do(t.Context(), r)

@@ -60,10 +60,11 @@ type Request struct {
 	// that is not sure. The reason is a [Condition]. A nil function is never sure.
 	Refused func(context.Context) error
 
-	Read      Reader // nil: the response's body is kept in Data
-	Most      int64  // without Read and Stream: bytes that the body may have; 0: those of a line or two; never more than MaxBody
-	Stream    bool   // hand out the response's body unread
-	Unbounded bool   // with Stream: of any length; the caller sets its own bounds
+	Read Reader // nil: the response's body is kept in Data
+	// without Read and Stream: bytes that the body may have; 0: those of a line or two; never more than MaxBody
+	Most      int64
+	Stream    bool // hand out the response's body unread
+	Unbounded bool // with Stream: of any length; the caller sets its own bounds
 }
 
 // A Reader reads the JSON of a response as it arrives, once in each attempt. What it

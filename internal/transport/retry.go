@@ -16,8 +16,9 @@ import (
 
 // An outcome is what is known of an attempt that failed.
 type outcome struct {
-	status     int    // 0: no response came
-	err        error  // without a response: what the network says; of a success: why it cannot be read; of a refusal: what else it may be
+	status int // 0: no response came
+	// without a response: what the network says; of a success: why it cannot be read; of a refusal: what else it may be
+	err        error
 	unsent     bool   // without a response: the request surely did not reach the service
 	page       []byte // with status: the beginning of the body
 	retryAfter string // the header of that name

@@ -18,7 +18,8 @@ func TestWhatMustNotBeDoneTwiceIsSentOnce(t *testing.T) {
 	for status := range 600 {
 		for _, o := range []outcome{
 			{status: status}, {status: status, page: []byte("<html>")}, {status: status, retryAfter: "3"},
-			{status: status, err: errMaybeLost}, {status: status, err: errors.New("cut off")}, {status: status, err: fmt.Errorf("%w: long", datacite.ErrTooLarge)},
+			{status: status, err: errMaybeLost}, {status: status,
+				err: errors.New("cut off")}, {status: status, err: fmt.Errorf("%w: long", datacite.ErrTooLarge)},
 		} {
 			if status == 0 && o.err == nil {
 				continue // there is no such outcome

@@ -40,7 +40,8 @@ func (e *handshakeError) Transient() bool { return e.passes }
 // refusedTLS are the alerts with which a server refuses a client's TLS for good, as crypto/tls
 // words them.
 var refusedTLS = map[string]bool{
-	"tls: handshake failure": true, "tls: bad certificate": true, "tls: unsupported certificate": true, "tls: revoked certificate": true,
+	"tls: handshake failure": true, "tls: bad certificate": true, "tls: unsupported certificate": true,
+	"tls: revoked certificate": true,
 	"tls: expired certificate": true, "tls: unknown certificate": true, "tls: unknown certificate authority": true, "tls: access denied": true,
 	"tls: protocol version not supported": true, "tls: insufficient security level": true, "tls: certificate required": true,
 }
@@ -57,9 +58,11 @@ func handshake(err error) error {
 	case op != nil && op.Op == "remote error" && refusedTLS[op.Err.Error()]:
 		return &handshakeError{text: cause.Error(), err: cause, whole: err}
 	case noTLS, errors.Is(err, http.ErrSchemeMismatch):
-		return &handshakeError{text: "the server at this port does not speak TLS; should the address begin with http://?", err: cause, whole: err}
+		return &handshakeError{text: "the server at this port does not speak TLS; should the address begin with http://?",
+			err: cause, whole: err}
 	case strings.Contains(err.Error(), `malformed HTTP response "\x15\x03`): // an alert of TLS; net/http has no type for it
-		return &handshakeError{text: "the server at this port speaks TLS; should the address begin with https://?", err: cause, whole: err}
+		return &handshakeError{text: "the server at this port speaks TLS; should the address begin with https://?",
+			err: cause, whole: err}
 	}
 	return err
 }
@@ -80,7 +83,8 @@ func (c *Client) byProxy(ctx context.Context, err error) error {
 		return err
 	}
 	text := cmp.Or(strings.TrimSpace(e.Err.Error()), "a status without words")
-	return &handshakeError{fmt.Sprintf("no connection by the proxy %s: %s", proxy.Host, text), e.Err, err, !refuses(e.Err) && (&datacite.Error{Err: e.Err}).Transient()}
+	return &handshakeError{fmt.Sprintf("no connection by the proxy %s: %s", proxy.Host, text), e.Err, err,
+		!refuses(e.Err) && (&datacite.Error{Err: e.Err}).Transient()}
 }
 
 // refuses reports whether an error is the status of a proxy that makes no connection, and will make none soon. net/http

@@ -163,7 +163,8 @@ func spellings(header string) map[string][]string {
 	for _, secret := range secretsOf(header) {
 		login := strings.Contains(secret, ":") // its beginning is a user name, which may be shown
 		add(login, secret, jsonEscaped(secret, true), jsonEscaped(secret, false))
-		for _, escaped := range []string{url.QueryEscape(secret), url.PathEscape(secret), strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")} {
+		for _, escaped := range []string{url.QueryEscape(secret), url.PathEscape(secret),
+			strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")} {
 			add(login, escaped, hexDigits().ReplaceAllStringFunc(escaped, strings.ToLower))
 		}
 		page := html.EscapeString(secret)
@@ -178,7 +179,8 @@ func spellings(header string) map[string][]string {
 }
 
 func inBase64(text string) (all []string) {
-	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding,
+		base64.RawURLEncoding} {
 		all = append(all, encoding.EncodeToString([]byte(text)))
 	}
 	return all
@@ -339,7 +341,8 @@ func (e *hiddenError) As(target any) bool {
 		return false
 	}
 	found := reflect.ValueOf(target).Elem()
-	if err, ok := found.Interface().(error); ok && reflect.TypeOf(target) != timeout && e.shown(err.Error()) != err.Error() {
+	if err, ok := found.Interface().(error); ok && reflect.TypeOf(target) != timeout &&
+		e.shown(err.Error()) != err.Error() {
 		found.SetZero()
 		return false
 	}

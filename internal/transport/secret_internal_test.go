@@ -57,7 +57,8 @@ func TestSpellingsOfSecrets(t *testing.T) {
 	assert.Equal(t, "login REDACTED", named.in("login Summer!2026"))
 	h.remember("Basic ")
 	assert.Equal(t, "nothing", h.in("nothing"))
-	assert.Equal(t, "50%REDACTED20", hidingLogin("41abcdef%").in("50%41abcdef%20"), "it is found whatever stands beside it")
+	assert.Equal(t, "50%REDACTED20", hidingLogin("41abcdef%").in("50%41abcdef%20"),
+		"it is found whatever stands beside it")
 }
 
 // A client knows the credentials of its Config, whether it sends them or not, and the last
@@ -91,16 +92,19 @@ func TestSecretsOfEarlierRequests(t *testing.T) {
 func TestASecretAcrossTheCut(t *testing.T) {
 	const password = "Summer!2026#xyz+1"
 	h := hidingLogin(password)
-	for _, spelt := range []string{password, url.QueryEscape(password), html.EscapeString(password), base64.StdEncoding.EncodeToString([]byte(password))} {
+	for _, spelt := range []string{password, url.QueryEscape(password), html.EscapeString(password),
+		base64.StdEncoding.EncodeToString([]byte(password))} {
 		for inside := range len(spelt) + 1 {
 			text := strings.Repeat("-", maxErrorBody-inside) + spelt + strings.Repeat("-", 200)
 			for _, shown := range []string{string(h.excerpt([]byte(text))), h.part(text)} {
-				require.Empty(t, strings.ReplaceAll(strings.Trim(shown, "-"), "REDACTED", ""), "%s, %d bytes before the cut", spelt, inside)
+				require.Empty(t, strings.ReplaceAll(strings.Trim(shown, "-"), "REDACTED", ""), "%s, %d bytes before the cut", spelt,
+					inside)
 				require.LessOrEqual(t, len(shown), maxErrorBody)
 			}
 		}
 	}
-	assert.Len(t, h.part(strings.Repeat(password, maxErrorBody/len(password)+1)), maxErrorBody/len(password)*len("REDACTED"))
+	assert.Len(t, h.part(strings.Repeat(password, maxErrorBody/len(password)+1)),
+		maxErrorBody/len(password)*len("REDACTED"))
 	long := strings.Repeat("é", maxErrorBody)
 	assert.True(t, utf8.ValidString(h.part("a"+long)), "characters stay whole")
 	assert.True(t, utf8.Valid(h.excerpt([]byte("a"+long))))

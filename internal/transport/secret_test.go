@@ -25,13 +25,15 @@ import (
 
 // encodings are the ways in which a server may write down what it was sent.
 var encodings = map[string]func(string) string{
-	"as it is":                              func(s string) string { return s },
-	"query":                                 url.QueryEscape,
-	"path":                                  url.PathEscape,
-	"html":                                  html.EscapeString,
-	"base64":                                func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
-	"base64 for addresses, without padding": func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
-	"json":                                  func(s string) string { data, _ := json.Marshal(s); return string(data[1 : len(data)-1]) },
+	"as it is": func(s string) string { return s },
+	"query":    url.QueryEscape,
+	"path":     url.PathEscape,
+	"html":     html.EscapeString,
+	"base64":   func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+	"base64 for addresses, without padding": func(s string) string {
+		return base64.RawURLEncoding.EncodeToString([]byte(s))
+	},
+	"json": func(s string) string { data, _ := json.Marshal(s); return string(data[1 : len(data)-1]) },
 }
 
 // places are where a secret may stand in a response: alone, behind a text of any
@@ -52,9 +54,15 @@ var responses = map[string]func(text string) *http.Response{
 	"page": func(text string) *http.Response {
 		return response(500, "text/html", "<html><title>"+text+"</title></html>")
 	},
-	"json":                    func(text string) *http.Response { return response(422, "application/json", jsonErrors(text)) },
-	"field map":               func(text string) *http.Response { return response(422, "application/json", jsonMap(text)) },
-	"success that is a page":  func(text string) *http.Response { return response(200, "text/html", "<html><h1>"+text+"</h1></html>") },
+	"json": func(text string) *http.Response {
+		return response(422, "application/json", jsonErrors(text))
+	},
+	"field map": func(text string) *http.Response {
+		return response(422, "application/json", jsonMap(text))
+	},
+	"success that is a page": func(text string) *http.Response {
+		return response(200, "text/html", "<html><h1>"+text+"</h1></html>")
+	},
 	"success that is no JSON": func(text string) *http.Response { return response(200, "application/json", text) },
 	"success that is broken":  func(text string) *http.Response { return response(200, "application/json", "[x"+text) },
 	"redirect": func(text string) *http.Response {
@@ -87,7 +95,8 @@ func jsonMap(text string) string {
 }
 
 func response(status int, kind, body string) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body))}
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}},
+		Body: io.NopCloser(strings.NewReader(body))}
 }
 
 type responding func(*http.Request) (*http.Response, error)
@@ -104,8 +113,11 @@ func TestNoSecretInAnyText(t *testing.T) {
 		authorize transport.Authorizer
 		secrets   []string
 	}{
-		"token":           {transport.Bearer(func(context.Context) (string, error) { return token, nil }), []string{token, "Bearer " + token}},
-		"login":           {basic(user, password), []string{password, user + ":" + password, base64.StdEncoding.EncodeToString([]byte(user + ":" + password))}},
+		"token": {transport.Bearer(func(context.Context) (string, error) {
+			return token, nil
+		}), []string{token, "Bearer " + token}},
+		"login": {basic(user, password),
+			[]string{password, user + ":" + password, base64.StdEncoding.EncodeToString([]byte(user + ":" + password))}},
 		"key as token":    {transport.Bearer(func(context.Context) (string, error) { return key, nil }), []string{key}},
 		"key as password": {basic(user, key), []string{key}},
 		"key as name":     {basic(key, ""), []string{key}},
@@ -188,7 +200,8 @@ func below(out *strings.Builder, err error) {
 // A password may stand in an address that was given wrongly, or in that of a proxy.
 func TestNoPasswordOfAnAddressInAnyText(t *testing.T) {
 	for _, base := range []string{
-		"https://repo:sesame@service.example", "http://repo:sesame@service.example", "ftp://repo:sesame@service.example", "repo:sesame@service.example",
+		"https://repo:sesame@service.example", "http://repo:sesame@service.example", "ftp://repo:sesame@service.example",
+		"repo:sesame@service.example",
 		"https://repo:sesame@service.example:port", "//repo:sesame@service.example", "https:repo:sesame@service.example",
 	} {
 		_, err := newClient(config{BaseURL: base})
@@ -238,7 +251,8 @@ func TestSecretsComeBackLater(t *testing.T) {
 	} {
 		assert.NotContains(t, ask(r), "the-first-token", name)
 	}
-	own := http.Header{"Authorization": {"key-of-the-caller"}, "Proxy-Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("me:for-the-proxy"))}}
+	own := http.Header{"Authorization": {"key-of-the-caller"},
+		"Proxy-Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("me:for-the-proxy"))}}
 	ask(transport.Request{Path: "/", Header: own})
 	back = "key-of-the-caller, for-the-proxy"
 	assert.Contains(t, ask(transport.Request{Path: "/"}), "REDACTED, REDACTED")
@@ -246,7 +260,8 @@ func TestSecretsComeBackLater(t *testing.T) {
 
 // What is left of a page without its tags would not look like a secret that has some.
 func TestSecretsThatLookLikeTags(t *testing.T) {
-	shown := everything(t, basic("repo", "Summer<2026>!#"), response(400, "text/html", "<title>Summer<2026>!# is wrong</title>"), "")
+	shown := everything(t, basic("repo", "Summer<2026>!#"),
+		response(400, "text/html", "<title>Summer<2026>!# is wrong</title>"), "")
 	assert.Contains(t, shown, "an HTML page: REDACTED is wrong")
 	assert.NotContains(t, shown, "Summer")
 }
@@ -255,10 +270,12 @@ func TestSecretsThatLookLikeTags(t *testing.T) {
 // long as that shows nothing.
 func TestErrorsWithWordsOfTheService(t *testing.T) {
 	client := must(newClient(config{BaseURL: "https://service.example", Authorize: basic("repo", "Summer!2026")}))(t)
-	_, err := client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/", Access: transport.Required, Before: func() error { return errors.New("no") }})
+	_, err := client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/", Access: transport.Required,
+		Before: func() error { return errors.New("no") }})
 	require.Error(t, err)
 	below := &datacite.Error{Op: "x.Y", StatusCode: 404}
-	shown := client.Shown(fmt.Errorf("reading Summer!2026: %w", datacite.Invalid(datacite.Finding{Path: "Summer!2026", Err: below})))
+	shown := client.Shown(fmt.Errorf("reading Summer!2026: %w",
+		datacite.Invalid(datacite.Finding{Path: "Summer!2026", Err: below})))
 	assert.EqualError(t, shown, "reading REDACTED: datacite: REDACTED")
 	assert.ErrorIs(t, shown, datacite.ErrNotFound)
 	e, ok := errors.AsType[*datacite.Error](shown)
@@ -276,7 +293,8 @@ func TestAShortPasswordLeavesTextsReadable(t *testing.T) {
 		shown := everything(t, basic("repo", password), response(422, "text/plain", "the test b of seven77 is no table"), "")
 		assert.Contains(t, shown, "the test b of seven77 is no table")
 		plain := "repo:" + password
-		shown = everything(t, basic("repo", password), response(403, "text/plain", "not "+plain+" or Basic "+base64.StdEncoding.EncodeToString([]byte(plain))), "")
+		shown = everything(t, basic("repo", password),
+			response(403, "text/plain", "not "+plain+" or Basic "+base64.StdEncoding.EncodeToString([]byte(plain))), "")
 		assert.Contains(t, shown, "not REDACTED or Basic REDACTED")
 	}
 }
@@ -294,7 +312,8 @@ func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
 				HTTPClient: &http.Client{Transport: responding(func(*http.Request) (*http.Response, error) { return res, nil })},
 			})
 			require.NoError(t, err)
-			_, err = client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/", Accept: transport.JSONType, Read: readList})
+			_, err = client.Do(t.Context(),
+				transport.Request{Op: "x.Y", Method: "GET", Path: "/", Accept: transport.JSONType, Read: readList})
 			e, ok := err.(*datacite.Error)
 			require.True(t, ok)
 			var said strings.Builder

@@ -91,7 +91,8 @@ func wideEncoding(src string) string {
 		}
 	}
 	switch pattern := string(zeros); {
-	case strings.HasPrefix(src, "\xff\xfe\x00\x00"), strings.HasPrefix(src, "\x00\x00\xfe\xff"), pattern == "-000", pattern == "000-":
+	case strings.HasPrefix(src, "\xff\xfe\x00\x00"), strings.HasPrefix(src,
+		"\x00\x00\xfe\xff"), pattern == "-000", pattern == "000-":
 		return "UTF-32"
 	case strings.HasPrefix(src, "\xff\xfe"), strings.HasPrefix(src, "\xfe\xff"), pattern == "-0-0", pattern == "0-0-":
 		return "UTF-16"

@@ -26,7 +26,8 @@ var blank = strings.NewReplacer("\t", " ", "\r", " ", "\n", " ")
 // it is written as it was.
 func FuzzAgreesWithEncodingXML(f *testing.F) {
 	sound := []string{
-		`<?xml version="1.0"?><a xmlns="urn:a" xmlns:b="urn:b"><b:c d='1&#9;2' b:d="3"/><!-- x -->y &amp; <![CDATA[<z>]]></a>`,
+		`<?xml version="1.0"?><a xmlns="urn:a" xmlns:b="urn:b"><b:c d='1&#9;2' b:d="3"/><!-- x -->y &amp; ` +
+			`<![CDATA[<z>]]></a>`,
 		"\ufeff<?xml version='1.0' encoding='UTF-8'?>\r\n<!-- - --><ä xml:lang=\"de\">&lt;&#x1F600;\r</ä><?p i?>",
 		`<a xmlns="u"><b xmlns=""><c xmlns:p="q" p:e=" x	y "></c></b></a>`, `<a b="&quot;>">]]&gt;</a>`,
 	}

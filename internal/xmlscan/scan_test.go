@@ -14,7 +14,8 @@ import (
 // The tests of package metadata have the documents that are refused.
 func TestCheck(t *testing.T) {
 	assert.NoError(t, xmlscan.Check(strings.NewReader("<any>thing</any>")))
-	assert.EqualError(t, xmlscan.Check(strings.NewReader("<any>\nR & D</any>")), `line 2, column 3: "&" must start a reference such as &amp;`)
+	assert.EqualError(t, xmlscan.Check(strings.NewReader("<any>\nR & D</any>")),
+		`line 2, column 3: "&" must start a reference such as &amp;`)
 	broken := errors.New("connection lost")
 	assert.ErrorIs(t, xmlscan.Check(iotest.ErrReader(broken)), broken)
 }
@@ -25,10 +26,11 @@ func TestStored(t *testing.T) {
 		`<?xml version="1.0" encoding="ISO-8859-1"?><a/>`:      "",
 		`<!DOCTYPE a [<!ELEMENT a ANY> <!ENTITY b "]>">]><a/>`: "",
 		`<a>` + strings.Repeat("b", 11<<20) + `</a>`:           "",
-		`<!DOCTYPE a [<a/>`:                   "line 1, column 1: the document type does not end",
-		`<a/><!DOCTYPE a>`:                    "line 1, column 5: a document type declaration is not allowed",
-		`<a></b>`:                             "line 1, column 4: </b> instead of </a>",
-		`<` + strings.Repeat("a", 1000) + `>`: "line 1, column 1003: the document ends inside <" + strings.Repeat("a", 100) + "…>",
+		`<!DOCTYPE a [<a/>`: "line 1, column 1: the document type does not end",
+		`<a/><!DOCTYPE a>`:  "line 1, column 5: a document type declaration is not allowed",
+		`<a></b>`:           "line 1, column 4: </b> instead of </a>",
+		`<` + strings.Repeat("a", 1000) + `>`: "line 1, column 1003: the document ends inside <" + strings.Repeat("a", 100) +
+			"…>",
 	} {
 		s := xmlscan.Stored(text)
 		for s.Next() != xmlscan.End {

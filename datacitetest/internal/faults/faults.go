@@ -113,5 +113,6 @@ const (
 )
 
 var steps = []Step{
-	Parsed, LookedUp, DocumentRemoved, RowsDestroyed, RowInserted, HeaderCommitted, Rendered, DocumentDeleted, DocumentStored, RowsCleaned,
+	Parsed, LookedUp, DocumentRemoved, RowsDestroyed, RowInserted, HeaderCommitted, Rendered, DocumentDeleted,
+	DocumentStored, RowsCleaned,
 }

@@ -85,7 +85,8 @@ func newRequest(r *http.Request) Request {
 	header := r.Header.Clone()
 	header.Del("Authorization")
 	header.Del("Cookie")
-	return Request{Method: r.Method, URL: &url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}, Header: header}
+	return Request{Method: r.Method, URL: &url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery},
+		Header: header}
 }
 
 type countedBody struct {

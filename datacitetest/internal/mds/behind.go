@@ -84,8 +84,10 @@ func between(f *faults.Fault, work func() (res wire.Reply, err error)) (res wire
 		return wire.Reply{}, wire.Fail(http.StatusRequestTimeout, "Request timeout")
 	case page:
 		title := fmt.Sprintf("%d %s", f.Code(), http.StatusText(f.Code()))
-		return wire.Reply{}, wire.Fail(f.Code(), `["html", {"head"=>{"title"=>%q}, "body"=>{"center"=>{"h1"=>%q}}}]`, title, title)
-	case slices.Contains([]faults.FaultKind{faults.DropBefore, faults.DropDuring, faults.DropAfter, faults.CutResponse}, f.Kind):
+		return wire.Reply{}, wire.Fail(f.Code(), `["html", {"head"=>{"title"=>%q}, "body"=>{"center"=>{"h1"=>%q}}}]`, title,
+			title)
+	case slices.Contains([]faults.FaultKind{faults.DropBefore, faults.DropDuring, faults.DropAfter, faults.CutResponse},
+		f.Kind):
 		return wire.Reply{}, errDenied
 	}
 	return res, err
@@ -203,7 +205,8 @@ func (s *Service) applyDeployed(ch changes, rec *record.Record, existed bool) er
 		return wire.Fail(http.StatusUnprocessableEntity, "%s", w[1])
 	}
 	version := wire.String(rec.Attributes["schemaVersion"])
-	if rec.State != record.Draft && ch.format == record.Kernel && string(rec.XML) != string(before) && !schemaForm().MatchString(version) {
+	if rec.State != record.Draft && ch.format == record.Kernel && string(rec.XML) != string(before) &&
+		!schemaForm().MatchString(version) {
 		return wire.Crashed("No such file or directory @ rb_sysopen - " + version)
 	}
 	if err := rec.TooLong(); err != nil {

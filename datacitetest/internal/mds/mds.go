@@ -62,8 +62,9 @@ var (
 	removeDOI = operation{errNoDOI, nothing, (*Service).removeDOI, nil}
 
 	readMetadata   = operation{errUnknown, nothing, (*Service).readMetadata, nil}
-	createMetadata = operation{errBehind, (*Service).readSentMetadata, (*Service).createMetadata, (*Service).readDocumentedMetadata}
-	hideDOI        = operation{errBehind, nothing, (*Service).hideDOI, nil}
+	createMetadata = operation{errBehind, (*Service).readSentMetadata, (*Service).createMetadata,
+		(*Service).readDocumentedMetadata}
+	hideDOI = operation{errBehind, nothing, (*Service).hideDOI, nil}
 )
 
 func nothing(*Service, *call) error { return nil }
@@ -82,7 +83,8 @@ var routes = []route{
 }
 
 // unsupported are routes of the deployed store, by method and path, that this one does not support.
-var unsupported = lazy.Regexp(`(?s)\A(PATCH /doi/.+|\w+ /doi/.+/media(/.+)?|GET /(heartbeat|login|doi|metadata)\..*|GET /login|\w+ /)\z`)
+var unsupported = lazy.Regexp(`(?s)\A(PATCH /doi/.+|\w+ /doi/.+/media(/.+)?|GET ` +
+	`/(heartbeat|login|doi|metadata)\..*|GET /login|\w+ /)\z`)
 
 // Serve serves a request to the path area/rest with Documented (specification §4.3).
 func (s *Service) Serve(q *wire.Request, area, rest string) wire.Reply {

@@ -15,7 +15,8 @@ func Underscored(name string) string {
 	for i, r := range letters {
 		if i > 0 && is(r, 'A', 'Z') {
 			before := letters[i-1]
-			if is(before, 'a', 'z') || is(before, '0', '9') || is(before, 'A', 'Z') && i+1 < len(letters) && is(letters[i+1], 'a', 'z') {
+			if is(before, 'a', 'z') || is(before, '0', '9') || is(before, 'A', 'Z') && i+1 < len(letters) &&
+				is(letters[i+1], 'a', 'z') {
 				out.WriteByte('_')
 			}
 		}

@@ -23,7 +23,8 @@ func IsNew(name string) bool { return newForm().MatchString(name) }
 // and returns it in lower case. ok is false if it is not a DOI name.
 func Read(text string) (name string, ok bool) {
 	name = Lower(strings.ReplaceAll(text, "\u200b", ""))
-	for _, lead := range []string{"https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/", "doi:"} {
+	for _, lead := range []string{"https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/",
+		"doi:"} {
 		if rest, found := strings.CutPrefix(name, lead); found {
 			name = rest
 			break

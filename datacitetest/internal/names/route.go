@@ -20,7 +20,8 @@ import (
 // InAPI is the name in an escaped path of the DOI service, which decodes it once.
 func InAPI(escaped string) (name string, err error) {
 	name, err = url.PathUnescape(escaped)
-	if err != nil || !isPrintable(name) || strings.Contains(escaped, "//") || strings.HasSuffix(escaped, "/") || strings.HasSuffix(name, " ") {
+	if err != nil || !isPrintable(name) || strings.Contains(escaped, "//") || strings.HasSuffix(escaped, "/") ||
+		strings.HasSuffix(name, " ") {
 		return "", wire.Name.Refusal(escaped)
 	}
 	return name, nil
@@ -30,7 +31,8 @@ func InAPI(escaped string) (name string, err error) {
 // of the DOI service behind.
 func InStore(escaped string) (name string, err error) {
 	name, err = InAPI(escaped)
-	if err == nil && (strings.ContainsAny(name, "#?%") || slices.ContainsFunc(strings.Split(name, "/"), isStep) || strings.HasSuffix(name, "/get-url")) {
+	if err == nil && (strings.ContainsAny(name, "#?%") || slices.ContainsFunc(strings.Split(name, "/"), isStep) ||
+		strings.HasSuffix(name, "/get-url")) {
 		err = wire.Name.Refusal(escaped)
 	}
 	return name, err

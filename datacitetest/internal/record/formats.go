@@ -195,7 +195,8 @@ func readForeign(f Format, text string) (b brief, err error) {
 	case ris:
 		tags := risFields(text)
 		kind = last(tags["TY"])
-		b = brief{titles: tags["T1"], creators: peopleNamed(tags["AU"]), publisher: "(:unav)", year: last(tags["PY"]), unnamed: last(tags["DO"]) == ""}
+		b = brief{titles: tags["T1"], creators: peopleNamed(tags["AU"]), publisher: "(:unav)", year: last(tags["PY"]),
+			unnamed: last(tags["DO"]) == ""}
 		if tags["PB"] != nil {
 			b.publisher = last(tags["PB"])
 		}
@@ -213,8 +214,9 @@ func readForeign(f Format, text string) (b brief, err error) {
 		types, _ := o["types"].(object)
 		year := wire.First(o, "publication_year", "publicationYear", "publication-year")
 		return brief{
-			titles: namesIn(o["titles"]), creators: peopleIn(o["creators"]), publisher: strings.Join(namesIn(o["publisher"]), ", "),
-			year: string(wire.Encode(year)), types: types,
+			titles: namesIn(o["titles"]), creators: peopleIn(o["creators"]),
+			publisher: strings.Join(namesIn(o["publisher"]), ", "),
+			year:      string(wire.Encode(year)), types: types,
 		}, nil
 	default:
 		kind = wire.String(wire.First(o, "@type", "type"))
@@ -223,7 +225,8 @@ func readForeign(f Format, text string) (b brief, err error) {
 			publisher: strings.Join(namesIn(o["publisher"]), ", "), year: wire.String(o["datePublished"]),
 		}
 		if f == citeproc {
-			b.year, b.unnamed = string(wire.Encode(Member(o, "issued", "date-parts"))), !isPresent(o["id"]) && !isPresent(o["DOI"])
+			b.year, b.unnamed = string(wire.Encode(Member(o, "issued", "date-parts"))), !isPresent(o["id"]) &&
+				!isPresent(o["DOI"])
 		}
 		if f == codemeta {
 			b.creators = peopleIn(wire.First(o, "agents", "authors"))
@@ -445,11 +448,13 @@ var generalTypes = map[Format]map[string]string{
 		"proceedings": "ConferenceProceeding", "techreport": "Report",
 	},
 	ris: {
-		"BLOG": "Text", "COMP": "Software", "CTLG": "Collection", "DATA": "Dataset", "ELEC": "Text", "FIGURE": "Image", "GEN": "Poster",
+		"BLOG": "Text", "COMP": "Software", "CTLG": "Collection", "DATA": "Dataset", "ELEC": "Text", "FIGURE": "Image",
+		"GEN":  "Poster",
 		"JOUR": "JournalArticle", "MPCT": "Audiovisual", "SLIDE": "Presentation", "THES": "Dissertation", "VIDEO": "Audiovisual",
 	},
 	citeproc: {
-		"article-journal": "JournalArticle", "broadcast": "Audiovisual", "dataset": "Dataset", "document": "Poster", "graphic": "Image",
+		"article-journal": "JournalArticle", "broadcast": "Audiovisual", "dataset": "Dataset", "document": "Poster",
+		"graphic":        "Image",
 		"motion_picture": "Audiovisual", "post-weblog": "Text", "presentation": "Presentation", "song": "Audiovisual", "webpage": "Text",
 	},
 	schemaOrg: generalOf,

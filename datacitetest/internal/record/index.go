@@ -30,8 +30,9 @@ func (rec *Record) Indexed() object {
 	}
 	publisher, _ := shown["publisher"].(object)
 	maps.Copy(o, object{
-		"id": rec.DOI, "uid": rec.DOI, "identifier": "https://doi.org/" + rec.DOI, "aasm_state": rec.State, "version_info": shown["version"],
-		"is_active": "\x00", "agency": cmp.Or(wire.String(shown["agency"]), "datacite"),
+		"id": rec.DOI, "uid": rec.DOI, "identifier": "https://doi.org/" + rec.DOI, "aasm_state": rec.State,
+		"version_info": shown["version"],
+		"is_active":    "\x00", "agency": cmp.Or(wire.String(shown["agency"]), "datacite"),
 		"publisher": publisher["name"], "publisher_obj": shown["publisher"],
 	})
 	if rec.State == Findable {
@@ -81,11 +82,15 @@ func indexPeople(o, publisher object) {
 	}
 	maps.Copy(o, object{
 		"creators_and_contributors": both, "creator_names": names,
-		"person_id":      texts(chosen(held(all, "nameIdentifiers"), "nameIdentifierScheme", "ORCID"), "nameIdentifier", ORCID),
-		"affiliation_id": texts(chosen(held(all, "affiliation"), "affiliationIdentifierScheme", "ROR"), "affiliationIdentifier", RORID),
-		"organization_id": slices.Concat(texts(chosen(held(all, "nameIdentifiers"), "nameIdentifierScheme", "ROR"), "nameIdentifier", RORID),
+		"person_id": texts(chosen(held(all, "nameIdentifiers"), "nameIdentifierScheme", "ORCID"), "nameIdentifier",
+			ORCID),
+		"affiliation_id": texts(chosen(held(all, "affiliation"), "affiliationIdentifierScheme", "ROR"),
+			"affiliationIdentifier", RORID),
+		"organization_id": slices.Concat(texts(chosen(held(all, "nameIdentifiers"), "nameIdentifierScheme", "ROR"),
+			"nameIdentifier", RORID),
 			texts(chosen([]object{publisher}, "publisherIdentifierScheme", "ROR"), "publisherIdentifier", RORID)),
-		"funder_rors": texts(chosen(objects(o["funding_references"]), "funderIdentifierType", "ROR"), "funderIdentifier", RORURL),
+		"funder_rors": texts(chosen(objects(o["funding_references"]), "funderIdentifierType", "ROR"), "funderIdentifier",
+			RORURL),
 	})
 }
 

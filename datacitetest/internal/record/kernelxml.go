@@ -125,7 +125,9 @@ func completed(o object) object {
 			orElse(person, "contributorType", "Other")
 		})
 	})
-	o["identifiers"] = slices.DeleteFunc(changed(o["identifiers"], func(object) {}), func(id any) bool { return Member(id, "identifierType") == "DOI" })
+	o["identifiers"] = slices.DeleteFunc(changed(o["identifiers"], func(object) {}), func(id any) bool {
+		return Member(id, "identifierType") == "DOI"
+	})
 	if title := Member(o["container"], "title"); isPresent(title) {
 		if len(listed(o["descriptions"])) == 0 {
 			o["descriptions"] = []any{nil} // an empty element
@@ -142,7 +144,8 @@ func completed(o object) object {
 	if types := o["types"]; Member(types, "resourceTypeGeneral") == nil {
 		delete(o, "types")
 		if schema := wire.String(Member(types, "schemaOrg")); schema != "" {
-			o["types"] = object{"resourceTypeGeneral": cmp.Or(generalOf[schema], "Other"), "resourceType": Member(types, "resourceType")}
+			o["types"] = object{"resourceTypeGeneral": cmp.Or(generalOf[schema], "Other"),
+				"resourceType": Member(types, "resourceType")}
 		}
 	}
 	return o

@@ -214,7 +214,8 @@ func readNameIdentifier(o object) {
 }
 
 var (
-	orcidForm  = lazy.Regexp(`\A(?:https?://(?:(?:www|sandbox)?\.)?orcid\.org/)?(\d{4}[\s-]\d{4}[\s-]\d{4}[\s-]\d{3}[0-9X]+)/?\z`)
+	orcidForm = lazy.Regexp(`\A(?:https?://(?:(?:www|sandbox)?\.)?orcid\.org/)?(\d{4}[\s-]\d{4}[\s-]\d{4}[\s-]\d{3}` +
+		`[0-9X]+)/?\z`)
 	rorForm    = lazy.Regexp(`^(?:(?:https?://)?ror\.org/)?(0\w{6}\d{2})/?$`)
 	funderForm = lazy.Regexp(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?(?:10\.13039/)?([1-9]\d+)\z`)
 	webForm    = lazy.Regexp(`\A(https?)://([^/?#]+)([^?#]*)(\?[^#]*)?`)
@@ -279,7 +280,8 @@ func readDate(v any) any {
 	return o
 }
 
-var dateForm = lazy.Regexp(`\A(?:-?\d{4}|y-?\d{5,}|\d{3}[ux]|\d{2}(?:uu|xx)|\d{4}-(?:0[1-9]|1[0-2]|2[1-4]|uu)|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)?)?)[~?%]?\z`)
+var dateForm = lazy.Regexp(`\A(?:-?\d{4}|y-?\d{5,}|\d{3}[ux]|\d{2}(?:uu|xx)|\d{4}-(?:0[1-9]|1[0-2]|2[1-4]|uu)|\d{4}` +
+	`-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)?)?)[~?%]?\z`)
 
 // isDate says whether a text is a date in the extended format, or a range of two.
 func isDate(text string) bool {
@@ -364,7 +366,8 @@ func keptRights(o object) any {
 }
 
 // identifierTypes are the types that get this spelling in any case.
-var identifierTypes = strings.Fields(`ARK arXiv bibcode DOI EAN13 EISSN Handle IGSN ISBN ISSN ISTC LISSN LSID PMID PURL UPC URL
+var identifierTypes = strings.Fields(
+	`ARK arXiv bibcode DOI EAN13 EISSN Handle IGSN ISBN ISSN ISTC LISSN LSID PMID PURL UPC URL
 	URN md5 minid dataguid CSTR RRID`)
 
 func readIdentifier(v any) any {

@@ -7,8 +7,8 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// The metadata of a stored record are compressed, since they are a tenth of the size then: the members as JSON, and in the
-// next line the XML.
+// The metadata of a stored record are compressed, since they are a tenth of the size then: the members
+// as JSON, and in the next line the XML.
 
 // Packed is the record with its metadata compressed. Nothing but [Record.Unpacked] reads them then.
 func (rec *Record) Packed() *Record {

@@ -53,7 +53,8 @@ func TestWhatIsNotWellFormed(t *testing.T) {
 	}
 	for _, source := range []string{
 		"<a/>", "\ufeff<?xml version='1.0'?>\r\n<!-- b --><a/>\n<!-- c -->", "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>",
-		`<a xmlns:x="u" xmlns="u" x:b="" b=""/>`, "<a><![CDATA[<b> & ]]>&lt;&#x1F600;</a>", "<a b='\"' c = \"'\"></a >", "<a><?b c?></a>",
+		`<a xmlns:x="u" xmlns="u" x:b="" b=""/>`, "<a><![CDATA[<b> & ]]>" +
+			"&lt;&#x1F600;</a>", "<a b='\"' c = \"'\"></a >", "<a><?b c?></a>",
 	} {
 		_, err := parseXML([]byte(source))
 		assert.NoError(t, err, source)

@@ -90,7 +90,8 @@ func permittedValue(p *Property, v any, path string) (any, error) {
 }
 
 // numeric are the members that may be numbers.
-var numeric = strings.Fields("publicationYear version pointLatitude pointLongitude westBoundLongitude eastBoundLongitude southBoundLatitude northBoundLatitude")
+var numeric = strings.Fields("publicationYear version pointLatitude pointLongitude westBoundLongitude " +
+	"eastBoundLongitude southBoundLatitude northBoundLatitude")
 
 func permittedItem(p *Property, v any, path string) (any, error) {
 	switch v := v.(type) {
@@ -165,9 +166,10 @@ func Take(o object) (Sent, error) {
 	if err != nil {
 		return s, err
 	}
-	hasMembers := isPresent(s.object["schemaVersion"]) || s.has("version") || slices.ContainsFunc(columns(), func(name string) bool {
-		return s.has(name) && name != "url" && name != "schemaVersion"
-	})
+	hasMembers := isPresent(s.object["schemaVersion"]) || s.has("version") ||
+		slices.ContainsFunc(columns(), func(name string) bool {
+			return s.has(name) && name != "url" && name != "schemaVersion"
+		})
 	if text != "" {
 		s.xml = []byte(text)
 	}
@@ -241,7 +243,8 @@ func readSent(text string, sent any) (doc *Document, read object, err error) {
 		return doc, read, err
 	}
 	o := objectIn(text)
-	if version := schemaOf(o); f == "" || f == crossref || f == crosscite && version == "" && !isPresent(o["publication_year"]) {
+	if version := schemaOf(o); f == "" || f == crossref || f == crosscite && version == "" &&
+		!isPresent(o["publication_year"]) {
 		return nil, nil, wire.UnreadMetadata.Refusal()
 	}
 	b, err := readForeign(f, text)
@@ -484,7 +487,8 @@ func (rec *Record) Faults(s Sent, existed, taken bool, client *Account) []Wrong 
 		rec.checkXML(fault)
 	}
 	if public && strings.TrimSpace(rec.URL) != "" && client.Refusal(rec.URL) == NoDomain {
-		fault("url", fmt.Sprintf("URL %s is not allowed by repository %s domain settings.", rec.URL, strings.ToLower(client.ClientID)))
+		fault("url", fmt.Sprintf("URL %s is not allowed by repository %s domain settings.", rec.URL,
+			strings.ToLower(client.ClientID)))
 	}
 	rec.checkMembers(fault)
 	return all
@@ -530,9 +534,11 @@ func (rec *Record) checkMembers(fault func(source, title string)) {
 	for _, v := range listed(rec.Columns["contributors"]) {
 		switch kind := wire.String(Member(v, "contributorType")); {
 		case wire.IsBlank(kind):
-			fault("contributors", fmt.Sprintf("Contributor '%s' is missing a required element: contributor type.", wire.Encode(v)))
+			fault("contributors", fmt.Sprintf("Contributor '%s' is missing a required element: contributor type.",
+				wire.Encode(v)))
 		case !IsListed("contributorType", kind):
-			fault("contributors", fmt.Sprintf("Contributor '%s' has a contributor type that is not supported in schema 4: '%s'.", wire.Encode(v), kind))
+			fault("contributors", fmt.Sprintf("Contributor '%s' has a contributor type that is not supported in schema 4: '%s'.",
+				wire.Encode(v), kind))
 		}
 	}
 }
@@ -542,7 +548,8 @@ var widths = []struct {
 	member, column string
 	most           int // characters; of a URL, bytes
 }{
-	{"language", "language", 191}, {"reason", "reason", 255}, {"schemaVersion", "schema_version", 191}, {"version", "version_info", 191},
+	{"language", "language", 191}, {"reason", "reason", 255}, {"schemaVersion", "schema_version", 191},
+	{"version", "version_info", 191},
 }
 
 const (
@@ -590,4 +597,5 @@ func (rec *Record) Kept(before []byte, now time.Time, delay time.Duration) error
 func (s Sent) Wants(name string) string { return wire.String(s.object[name]) }
 
 // ErrNoMembers is the response to a body without attributes.
-var ErrNoMembers = wire.Fail(http.StatusUnprocessableEntity, "param is missing or the value is empty or invalid: attributes")
+var ErrNoMembers = wire.Fail(http.StatusUnprocessableEntity,
+	"param is missing or the value is empty or invalid: attributes")

@@ -117,9 +117,11 @@ func degrees(kind string, most float64) func(string) string {
 		case err != nil && !errors.Is(err, strconv.ErrRange), !floatForm().MatchString(trimmed):
 			return fmt.Sprintf("'%s' is not a valid value of the atomic type '{%s}%s'.", text, kernelNamespace, kind)
 		case n > most:
-			return fmt.Sprintf("[facet 'maxInclusive'] The value '%s' is greater than the maximum value allowed ('%v').", text, most)
+			return fmt.Sprintf("[facet 'maxInclusive'] The value '%s' is greater than the maximum value allowed ('%v').", text,
+				most)
 		case n < -most:
-			return fmt.Sprintf("[facet 'minInclusive'] The value '%s' is less than the minimum value allowed ('-%v').", text, most)
+			return fmt.Sprintf("[facet 'minInclusive'] The value '%s' is less than the minimum value allowed ('-%v').", text,
+				most)
 		}
 		return ""
 	}
@@ -173,7 +175,8 @@ func (want *shape) checkText(e *element, fault func(source, text string)) {
 	switch {
 	case want.children != nil:
 		if e.mixed() && !want.mixed {
-			fault(e.name.local, "Character content other than whitespace is not allowed because the content type is 'element-only'.")
+			fault(e.name.local, "Character content other than whitespace is not allowed because the content type is "+
+				"'element-only'.")
 		}
 		return
 	case want.empty:
@@ -202,7 +205,8 @@ func (want *shape) checkChildren(e *element, found *[]violation) {
 		place := slices.Index(want.names, name)
 		if !known || c.name.space != kernelNamespace || seen[name] > 0 && !want.repeated[name] ||
 			want.ordered && want.tooFar(place, last, seen) {
-			*found = append(*found, violation{name, "This element is not expected." + expected(want.expected(last, seen)), c.line})
+			*found = append(*found, violation{name, "This element is not expected." + expected(want.expected(last, seen)),
+				c.line})
 			return
 		}
 		seen[name]++
@@ -210,7 +214,8 @@ func (want *shape) checkChildren(e *element, found *[]violation) {
 		inside.check(c, found)
 	}
 	if !want.ordered && !want.complete(seen) || want.ordered && want.tooFar(len(want.names), last, seen) {
-		*found = append(*found, violation{e.name.local, "Missing child element(s)." + expected(want.expected(last, seen)), e.line})
+		*found = append(*found, violation{e.name.local, "Missing child element(s)." + expected(want.expected(last, seen)),
+			e.line})
 	}
 }
 
@@ -275,7 +280,8 @@ func (want *shape) checkAttributes(e *element, fault func(source, text string)) 
 			name == "lang" && space != xmlSpace, name != "lang" && space != "":
 			fault(source, fmt.Sprintf("The attribute '%s' is not allowed.", name))
 		case name == "lang" && a.value != "" && !languageForm().MatchString(strings.TrimSpace(a.value)):
-			fault(name, fmt.Sprintf("'%s' is not a valid value of the local union type.", a.value)) // as the service interprets it
+			// as the service interprets it
+			fault(name, fmt.Sprintf("'%s' is not a valid value of the local union type.", a.value))
 		case listed && !slices.Contains(list, a.value):
 			fault(source, fmt.Sprintf("[facet 'enumeration'] The value '%s' is not an element of the set {'%s'}.",
 				a.value, strings.Join(list, "', '")))

@@ -123,7 +123,8 @@ var ofSchemaOrg = map[string]kin{
 
 // generalOf is the general type for a type of schema.org.
 var generalOf = map[string]string{
-	"Article": "Text", "AudioObject": "Sound", "Blog": "Text", "BlogPosting": "Text", "Book": "Book", "Chapter": "BookChapter",
+	"Article": "Text", "AudioObject": "Sound", "Blog": "Text", "BlogPosting": "Text", "Book": "Book",
+	"Chapter":    "BookChapter",
 	"Collection": "Collection", "DataCatalog": "Dataset", "Dataset": "Dataset", "Event": "Event", "ImageObject": "Image",
 	"Movie": "Audiovisual", "Poster": "Poster", "PresentationDigitalDocument": "Presentation", "PublicationIssue": "Text",
 	"Report": "Report", "Review": "PeerReview", "ScholarlyArticle": "Text", "Service": "Service", "SoftwareSourceCode": "Software",

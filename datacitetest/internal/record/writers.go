@@ -59,7 +59,8 @@ type written struct {
 }
 
 func writtenOf(rec *Record) written {
-	w := written{Record: rec, object: maps.Clone(rec.Columns), doi: names.Upper(rec.DOI), url: "https://doi.org/" + rec.DOI}
+	w := written{Record: rec, object: maps.Clone(rec.Columns), doi: names.Upper(rec.DOI),
+		url: "https://doi.org/" + rec.DOI}
 	if w.object == nil {
 		w.object = blank()
 		maps.Copy(w.object, rec.Attributes)
@@ -167,7 +168,8 @@ func (w written) bibtex() string {
 	fields := []any{
 		"doi", w.doi, "url", orNull(w.URL), "author", w.authors(), "keywords", w.keywords(), "language", w.object["language"],
 		"title", w.one("titles", "title"), "journal", w.in("title"), "volume", w.in("volume"), "issue", w.in("issue"),
-		"pages", w.pages(), "publisher", w.publisher(), "year", w.object["publicationYear"], "copyright", w.one("rightsList", "rights"),
+		"pages", w.pages(), "publisher", w.publisher(), "year", w.object["publicationYear"], "copyright", w.one("rightsList",
+			"rights"),
 	}
 	var out strings.Builder
 	out.WriteString("@" + cmp.Or(wire.String(w.kind("bibtex")), "misc") + "{" + w.url)
@@ -227,10 +229,12 @@ func (w written) citeproc() object {
 		"author": named(listed(w.object["creators"])), "contributor": named(listed(w.object["contributors"])),
 		"editor":     named(w.of("contributors", "contributorType", "Editor")),
 		"translator": named(w.of("contributors", "contributorType", "Translator")),
-		"issued":     dateParts(cmp.Or(issued, YearText(w.object["publicationYear"]))), "abstract": w.one("descriptions", "description"),
+		"issued":     dateParts(cmp.Or(issued, YearText(w.object["publicationYear"]))), "abstract": w.one("descriptions",
+			"description"),
 		"container-title": container, "DOI": w.doi, "volume": w.in("volume"), "issue": w.in("issue"), "number": w.in("number"),
 		"chapter-number": w.in("chapterNumber"), "edition": w.in("edition"), "page": w.pages(), "page-first": w.in("firstPage"),
-		"publisher": w.publisher(), "title": w.one("titles", "title"), "URL": orNull(w.URL), "copyright": w.one("rightsList", "rights"),
+		"publisher": w.publisher(), "title": w.one("titles",
+			"title"), "URL": orNull(w.URL), "copyright": w.one("rightsList", "rights"),
 		"version": w.object["version"],
 	}
 }
@@ -269,12 +273,14 @@ func (w written) citation() string {
 	if version := textOf(w.object["version"]); version != "" {
 		title += " (Version " + version + ")"
 	}
-	if kind := map[string]string{"Dataset": " [Data set]", "Software": " [Computer software]"}[wire.String(w.kind("resourceTypeGeneral"))]; kind != "" {
+	if kind := map[string]string{"Dataset": " [Data set]",
+		"Software": " [Computer software]"}[wire.String(w.kind("resourceTypeGeneral"))]; kind != "" {
 		title += kind
 	}
 	by := strings.Join(authors, ", ")
 	if by != "" && !strings.HasSuffix(by, ".") {
 		by += "."
 	}
-	return strings.TrimSpace(by + " (" + YearText(w.object["publicationYear"]) + "). " + title + ". " + publisher + ". https://doi.org/" + w.doi)
+	return strings.TrimSpace(by + " (" + YearText(w.object["publicationYear"]) + "). " + title + ". " + publisher +
+		". https://doi.org/" + w.doi)
 }

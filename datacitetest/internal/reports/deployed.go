@@ -148,7 +148,9 @@ func (s *Service) deleteReport(q *wire.Request, c caller, id string) (wire.Reply
 
 // list is the table of reports, by id.
 func (a *archive) list() []*stored {
-	return slices.SortedFunc(maps.Values(a.reports), func(x, y *stored) int { return cmp.Compare(names.Folded(x.UID), names.Folded(y.UID)) })
+	return slices.SortedFunc(maps.Values(a.reports), func(x, y *stored) int {
+		return cmp.Compare(names.Folded(x.UID), names.Folded(y.UID))
+	})
 }
 
 // listStored is GET /reports (ReportsController#index).
@@ -159,7 +161,8 @@ func (s *Service) listStored(q *wire.Request) (wire.Reply, error) {
 	}
 	for name, value := range params {
 		sized := name == "page[size]" || name == "page[number]"
-		if sized && !wholeNumber().MatchString(value) || !sized && strings.Contains(name, "[") || name == "page" || name == "callback" {
+		if sized && !wholeNumber().MatchString(value) || !sized && strings.Contains(name, "[") || name == "page" ||
+			name == "callback" {
 			return wire.Reply{}, wire.ReportParameter.Refusal(name, value)
 		}
 	}

@@ -80,7 +80,8 @@ func (s *Service) readPart(q *wire.Request) (c content, p row, err error) {
 	coding := q.Header.Get("Content-Encoding")
 	p.Plain = coding == ""
 	if pair := kind + " " + coding; pair != "application/json " && pair != "application/gzip gzip" {
-		return c, p, wire.Fail(http.StatusUnsupportedMediaType, "Content-Type %q with Content-Encoding %q is not supported", q.Header.Get("Content-Type"), coding)
+		return c, p, wire.Fail(http.StatusUnsupportedMediaType, "Content-Type %q with Content-Encoding %q is not supported",
+			q.Header.Get("Content-Type"), coding)
 	}
 	if p.Gzip, err = wire.ReadWhole(q.Body); err != nil {
 		return c, p, err

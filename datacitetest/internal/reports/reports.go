@@ -122,11 +122,12 @@ func response(status int, id string, header object, of []string, rest func(*outp
 	for _, part := range of {
 		sums = append(sums, []byte(part))
 	}
-	return wire.Reply{Status: status, ContentType: wire.JSONType, Etag: wire.WeakETag(sums...), Stream: func(w io.Writer) error {
-		o := &output{Writer: w}
-		o.print(`{"report":{"id":%s,"report-header":%s,`, wire.Encode(id), shown)
-		rest(o)
-		o.print("}}")
-		return o.err
-	}}
+	return wire.Reply{Status: status, ContentType: wire.JSONType, Etag: wire.WeakETag(sums...),
+		Stream: func(w io.Writer) error {
+			o := &output{Writer: w}
+			o.print(`{"report":{"id":%s,"report-header":%s,`, wire.Encode(id), shown)
+			rest(o)
+			o.print("}}")
+			return o.err
+		}}
 }

@@ -223,19 +223,22 @@ var (
 	// reportHeader is the header of specification §2.1. The specification does
 	// not say which members are required; these are required by the servers.
 	reportHeader = &schema{
-		kind: "object", members: headerMembers, required: []string{"report-id", "release", "created-by", "created", "reporting-period"},
+		kind: "object", members: headerMembers,
+		required: []string{"report-id", "release", "created-by", "created", "reporting-period"},
 	}
 
 	reportDatasets = datasetEntries()
 
 	// sentReport are header and datasets in one object, as the service checks them.
-	sentReport = &schema{kind: "object", members: append(slices.Clone(headerMembers), member{"report-datasets", reportDatasets})}
+	sentReport = &schema{kind: "object",
+		members: append(slices.Clone(headerMembers), member{"report-datasets", reportDatasets})}
 )
 
 // datasetEntries are those of specification §2.1. The types of identifiers, contributors and dates are those that
 // the servers accept.
 func datasetEntries() *schema {
-	metrics := []string{"total-dataset-investigations", "total-dataset-requests", "unique-dataset-investigations", "unique-dataset-requests"}
+	metrics := []string{"total-dataset-investigations", "total-dataset-requests", "unique-dataset-investigations",
+		"unique-dataset-requests"}
 	instance := listOf([]string{"count", "metric-type", "access-method"},
 		member{"metric-type", &schema{kind: "string", values: metrics}},
 		member{"count", whole},
@@ -259,7 +262,8 @@ func datasetEntries() *schema {
 
 // period is an object of two dates, the end not before the begin.
 func period(s schema) *schema {
-	s.kind, s.required, s.members = "object", []string{"begin-date", "end-date"}, []member{{"begin-date", date}, {"end-date", date}}
+	s.kind, s.required, s.members = "object", []string{"begin-date",
+		"end-date"}, []member{{"begin-date", date}, {"end-date", date}}
 	s.sound = func(v any) string {
 		begin, end := v.(object)["begin-date"].(string), v.(object)["end-date"].(string)
 		if end < begin {
@@ -273,11 +277,16 @@ func period(s schema) *schema {
 var countryForm = lazy.Regexp(`\A[a-z]{2}\z`)
 
 // countries are the codes of ISO 3166-1 alpha-2.
-const countries = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br bs bt bv bw by bz " +
-	"ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg eh er es et fi fj fk fm fo fr ga gb gd ge gf gg " +
-	"gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm jo jp ke kg kh ki km kn kp kr kw ky kz " +
-	"la lb lc li lk lr ls lt lu lv ly ma mc md me mf mg mh mk ml mm mn mo mp mq mr ms mt mu mv mw mx my mz na nc ne nf ng ni nl no np nr nu nz " +
-	"om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st sv sx sy sz " +
+const countries = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br bs " +
+	"bt bv bw by bz " +
+	"ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg eh er es et fi fj fk fm fo fr " +
+	"ga gb gd ge gf gg " +
+	"gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm jo jp ke kg kh ki km " +
+	"kn kp kr kw ky kz " +
+	"la lb lc li lk lr ls lt lu lv ly ma mc md me mf mg mh mk ml mm mn mo mp mq mr ms mt mu mv mw mx my mz na nc ne nf " +
+	"ng ni nl no np nr nu nz " +
+	"om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st " +
+	"sv sx sy sz " +
 	"tc td tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug um us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw"
 
 func isCountry(name string) bool {

@@ -35,9 +35,10 @@ type submission struct {
 func (sub *submission) coded() bool { return sub.coding != "" }
 
 var (
-	errNoDig     = noMethod("dig")
-	errNoToken   = noMethod("uid")
-	errOneMonth  = wire.Fail(http.StatusUnprocessableEntity, "Reports are monthly, reporting dates need to be within the same month")
+	errNoDig    = noMethod("dig")
+	errNoToken  = noMethod("uid")
+	errOneMonth = wire.Fail(http.StatusUnprocessableEntity,
+		"Reports are monthly, reporting dates need to be within the same month")
 	errNoRelease = wire.Fail(http.StatusUnprocessableEntity, "param is missing or the value is empty: release")
 	errProtocol  = wire.Fail(http.StatusUnprocessableEntity, "Report protocol is incorrect")
 )
@@ -204,7 +205,8 @@ func (sub *submission) monthOf(name string) (yearMonth [2]string, err error) {
 	for i := range n {
 		n[i], _ = strconv.Atoi(parts[i+1])
 	}
-	if day := time.Date(n[0], time.Month(n[1]), n[2], 0, 0, 0, 0, time.UTC); int(day.Month()) != n[1] || day.Day() != n[2] {
+	if day := time.Date(n[0], time.Month(n[1]), n[2], 0, 0, 0, 0, time.UTC); int(day.Month()) != n[1] ||
+		day.Day() != n[2] {
 		return yearMonth, wire.Crashed("invalid date")
 	}
 	return [2]string{strconv.Itoa(n[0]), strconv.Itoa(n[1])}, nil

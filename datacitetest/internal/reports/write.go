@@ -322,7 +322,8 @@ func (w *write) finish(status int) (wire.Reply, error) {
 	case err != nil:
 		return wire.Reply{}, err
 	case len(invalid) > 0 && w.q.Verb == http.MethodPut: // the code that would list them fails
-		return wire.Reply{}, wire.Fail(http.StatusUnprocessableEntity, "undefined method `serialize' for #<ReportsController:0x000000000131b8>")
+		return wire.Reply{}, wire.Fail(http.StatusUnprocessableEntity,
+			"undefined method `serialize' for #<ReportsController:0x000000000131b8>")
 	case len(invalid) > 0:
 		return wire.Reply{}, &wire.Failure{
 			Status: http.StatusUnprocessableEntity, Body: invalid,
@@ -385,7 +386,8 @@ func seeded(r *stored, data []byte) (*stored, error) {
 	}
 	_ = sub.datePeriod() // a seeded report may lack the period
 	r = &stored{
-		UID: r.UID, Owner: r.Owner, Year: sub.year, Month: sub.month, Key: keyOf(sub.header["created-by"], sub.year, sub.month),
+		UID: r.UID, Owner: r.Owner, Year: sub.year, Month: sub.month,
+		Key:        keyOf(sub.header["created-by"], sub.year, sub.month),
 		Documented: true, Header: sub.header, Datasets: json.RawMessage("[]"), Compressed: p.Gzip,
 	}
 	if p.Plain {

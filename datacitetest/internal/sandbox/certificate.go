@@ -30,14 +30,17 @@ const lifetime = 365 * 24 * time.Hour
 func certify(hosts []string) *certificate {
 	now := time.Now()
 	authority := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "datacitetest, for tests"}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(lifetime),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "datacitetest, for tests"},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(lifetime),
 		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	signer := newKey()
 	signed := sign(authority, authority, signer, signer)
 	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "localhost"}, NotBefore: authority.NotBefore, NotAfter: authority.NotAfter,
-		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "localhost"}, NotBefore: authority.NotBefore,
+		NotAfter:              authority.NotAfter,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{
+			x509.ExtKeyUsageServerAuth},
 	}
 	for _, host := range append([]string{"localhost", "*.localhost", "127.0.0.1", "::1"}, hosts...) {
 		switch host = hostname(host); {
@@ -52,8 +55,9 @@ func certify(hosts []string) *certificate {
 	roots := x509.NewCertPool()
 	roots.AddCert(signed)
 	return &certificate{
-		config: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{served.Raw}, PrivateKey: key, Leaf: served}}},
-		roots:  roots, pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed.Raw}),
+		config: &tls.Config{Certificates: []tls.Certificate{
+			{Certificate: [][]byte{served.Raw}, PrivateKey: key, Leaf: served}}},
+		roots: roots, pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed.Raw}),
 	}
 }
 

@@ -41,7 +41,8 @@ func formsOf(t *testing.T, service *sandbox.Service) forms {
 func kept(t *testing.T, service *sandbox.Service) map[string]any {
 	t.Helper()
 	path := "/dois/" + corrected + "?affiliation=true&publisher=true"
-	attributes := at(call{method: "GET", path: path, as: "repo"}.do(t, service).read(t), "data.attributes").(map[string]any)
+	attributes := at(call{method: "GET", path: path, as: "repo"}.do(t, service).read(t),
+		"data.attributes").(map[string]any)
 	text, err := base64.StdEncoding.DecodeString(attributes["xml"].(string))
 	require.NoError(t, err)
 	attributes["xml"] = string(text)
@@ -149,7 +150,8 @@ func (c correction) ofXML(t *testing.T) {
 	document := c.document(t)
 	fill := func() (*sandbox.Service, forms) {
 		service := deployed()
-		a := update(corrected, `"event":"publish","url":"https://example.org/1","doi":"`+corrected+`",`+withXML(document)).do(t, service)
+		a := update(corrected, `"event":"publish","url":"https://example.org/1","doi":"`+corrected+`",`+
+			withXML(document)).do(t, service)
 		if c.byJSON == "500" {
 			require.Equal(t, 500, a.status, a.body)
 			return service, forms{}
@@ -174,7 +176,8 @@ func (c correction) ofXML(t *testing.T) {
 	assert.Equal(t, changed, after.xml)
 	c.assertOthers(t, before.attributes, after.attributes)
 
-	for i, road := range []struct{ sent, want string }{{c.member("Peaks"), c.byJSON}, {c.member("Peaks") + "," + c.json, c.sentToo}} {
+	for i, road := range []struct{ sent, want string }{{c.member("Peaks"), c.byJSON},
+		{c.member("Peaks") + "," + c.json, c.sentToo}} {
 		if road.want == "–" {
 			continue
 		}
@@ -274,10 +277,11 @@ var between = regexp.MustCompile(`>\s+<`)
 func TestCorrectionRules(t *testing.T) {
 	const (
 		title, kernel4 = `"titles":[{"title":"Peaks"}]`, `"schemaVersion":"http://datacite.org/schema/kernel-4"`
-		content        = `<language>pt-BR</language><version>1</version><subjects><subject>a</subject></subjects><dates><date dateType="Created">c. 1850</date></dates>`
-		long, short    = "<language>pt-BR</language>", "<language>pt</language>"
-		asSent         = long + "…c. 1850"
-		free           = "c. 1850" // a date that the JSON road loses
+		content        = `<language>pt-BR</language><version>1</version><subjects><subject>a</subject></subjects><dates>` +
+			`<date dateType="Created">c. 1850</date></dates>`
+		long, short = "<language>pt-BR</language>", "<language>pt</language>"
+		asSent      = long + "…c. 1850"
+		free        = "c. 1850" // a date that the JSON road loses
 	)
 	type shown map[string]any
 	for _, row := range []struct {
@@ -299,9 +303,12 @@ func TestCorrectionRules(t *testing.T) {
 		{"2", "", []string{`"reason":"r","source":"s","landingPage":{"status":200},"mode":"m"`}, asSent, "xsi", nil},
 		{"2", "", []string{"PUT /doi"}, asSent, "xsi", nil},
 		{"2", "", []string{"DELETE /metadata"}, asSent, "xsi", nil},
-		{"3", "", []string{`Climate of the Alps => Peaks and "url":"https://example.org/2"`}, asSent, "xsi", shown{"titles.0.title": "Peaks"}},
-		{"3", "", []string{"Climate of the Alps => Seas and " + title}, "<title>Peaks</title>…" + long, free, shown{"titles.0.title": "Peaks"}},
-		{"3", "", []string{"Alps => Sea and " + kernel4}, "of the Sea…" + long, free, shown{"titles.0.title": "Climate of the Sea"}},
+		{"3", "", []string{`Climate of the Alps => Peaks and "url":"https://example.org/2"`}, asSent, "xsi",
+			shown{"titles.0.title": "Peaks"}},
+		{"3", "", []string{"Climate of the Alps => Seas and " + title}, "<title>Peaks</title>…" + long, free,
+			shown{"titles.0.title": "Peaks"}},
+		{"3", "", []string{"Alps => Sea and " + kernel4}, "of the Sea…" + long, free,
+			shown{"titles.0.title": "Climate of the Sea"}},
 		{"3", "", []string{`"xml":"",` + title}, short, free, nil},
 		{"3", "", []string{`"xml":null,` + title}, short, free, nil},
 		{"4", "", []string{title + `,"language":"pt"`}, short, free, nil},
@@ -309,23 +316,28 @@ func TestCorrectionRules(t *testing.T) {
 		{"4", "", []string{title + `,"language":"pt-BR"`, title}, short, free, nil},
 		{"5", "", []string{long + "<version>1</version> => "}, free, "language", shown{"language": "pt", "version": "1"}},
 		{"5", "", []string{long + "<version>1</version> => ", title}, short + "…<version>1</version>", free, nil},
-		{"5", "", []string{`"language":null,"version":null`}, "<version/>", "language", shown{"language": nil, "version": nil}},
+		{"5", "", []string{`"language":null,"version":null`}, "<version/>", "language",
+			shown{"language": nil, "version": nil}},
 		{"5", "", []string{"<subjects><subject>a</subject></subjects> => "}, free, "subject", shown{"subjects": []any{}}},
-		{"6", "", []string{`"publicationYear":2021`}, `<publicationYear>2021<…<date dateType="Issued">2020<`, free, shown{"dates.0.date": "2020"}},
-		{"6", "", []string{"2020</p => 2021</p"}, "<publicationYear>2021<", "Issued", shown{"dates.0.date": "2021", "publicationYear": 2021.0}},
+		{"6", "", []string{`"publicationYear":2021`}, `<publicationYear>2021<…<date dateType="Issued">2020<`, free,
+			shown{"dates.0.date": "2020"}},
+		{"6", "", []string{"2020</p => 2021</p"}, "<publicationYear>2021<", "Issued",
+			shown{"dates.0.date": "2021", "publicationYear": 2021.0}},
 		{"7", "", []string{"10.5072/CORRECTED => 10.5072/other"}, "10.5072/OTHER", "xsi", shown{"doi": corrected}},
 		{"8", "", []string{title, "first"}, asSent, "xsi", shown{"titles.0.title": "Climate of the Alps"}},
 		{"9", "draft", []string{title}, short, free, nil},
 		{"9", "draft", []string{"Climate of the Alps => Peaks"}, asSent, "xsi", shown{"titles.0.title": "Peaks"}},
 		{"9", "draft", []string{`"creators":[]`}, "<creators/>", free, shown{"state": "draft"}},
-		{"10", "kernel-3", []string{"422 " + title, `422 "url":"https://example.org/2"`, `422 "event":"hide"`}, asSent, "xsi", nil},
+		{"10", "kernel-3", []string{"422 " + title, `422 "url":"https://example.org/2"`, `422 "event":"hide"`}, asSent, "xsi",
+			nil},
 		{"10", "kernel-3", []string{kernel4}, short, free, nil},
 		{"10", "kernel-3", []string{"kernel-3 => kernel-4"}, asSent, "xsi", nil},
 		{"11", "", []string{"PUT /metadata"}, asSent, "xsi", shown{"source": "mds"}},
 		{"JSON", "json", nil, long, "Issued", shown{"language": "pt", "schemaVersion": nil}},
 		{"JSON", "json", []string{title}, short, "Issued", shown{"schemaVersion": "http://datacite.org/schema/kernel-4"}},
 		{"JSON", "json", []string{"Alps => Peaks"}, long, "Issued", shown{"dates.0.date": "2020"}},
-		{"JSON", "json", []string{`"schemaVersion":"4.5"`, "Alps => Peaks"}, short, "", shown{"schemaVersion": "http://datacite.org/schema/kernel-4"}},
+		{"JSON", "json", []string{`"schemaVersion":"4.5"`, "Alps => Peaks"}, short, "",
+			shown{"schemaVersion": "http://datacite.org/schema/kernel-4"}},
 	} {
 		t.Run("rule "+row.rule+": "+strings.Join(row.sent, "; "), func(t *testing.T) {
 			for _, behaviour := range []sandbox.Behaviour{sandbox.Documented, sandbox.Deployed} {

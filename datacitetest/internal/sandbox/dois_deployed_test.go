@@ -67,11 +67,13 @@ func TestDeployedNextLink(t *testing.T) {
 		require.NoError(t, service.PutRecord(fmt.Appendf(nil, `{"doi":"10.5072/%05d"}`, i)))
 	}
 	kept := []string{"query", "affiliation", "publisher", "detail", "created", "prefix", "disable-facets"}
-	empty := strings.Fields("provider-id consortium-id client-id funder-id affiliation-id resource-type-id published registered " +
+	empty := strings.Fields("provider-id consortium-id client-id funder-id affiliation-id resource-type-id published " +
+		"registered " +
 		"has-citations has-references has-parts has-part-of has-versions has-version-of has-views has-downloads has-person " +
 		"has-affiliation has-funder facets fields[dois] funded_by include_funder_child_organizations enriched")
 	lost := []string{"sort", "state", "schema-version", "mailto", "include", "source"}
-	query := "page[size]=1&query=*:*&affiliation=true&publisher=true&detail=true&created=2000,2100&prefix=10.5072&disable-facets=true" +
+	query := "page[size]=1&query=*:*&affiliation=true&publisher=true&detail=true&created=2000," +
+		"2100&prefix=10.5072&disable-facets=true" +
 		"&sort=name&state=findable&mailto=me&include=client&source=api&" + strings.Join(empty, "=&") + "="
 	next := nextPage(t, listed(t, service, query, ""))
 	for _, name := range append(kept, empty...) {
@@ -85,7 +87,9 @@ func TestDeployedNextLink(t *testing.T) {
 // Lists and searches show a write after a while, a single record at once.
 func TestDeployedIndexLag(t *testing.T) {
 	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	service := sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, IndexLag: time.Minute, Now: func() time.Time { return start }})
+	service := sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, IndexLag: time.Minute, Now: func() time.Time {
+		return start
+	}})
 	seed(t, service, `{"doi":"10.5072/old","state":"draft","titles":[{"title":"seeded"}]}`)
 	titles := func(query string) []string {
 		out := []string{}
@@ -102,7 +106,8 @@ func TestDeployedIndexLag(t *testing.T) {
 	assert.Equal(t, []string{"seeded"}, titles(""))
 	assert.Empty(t, titles("changed"))
 	one := call{method: "GET", path: "/dois/10.5072/old", as: "repo"}
-	assert.Equal(t, "changed", at(one.do(t, service).read(t), "data.attributes.titles.0.title"), "a record by its name is up to date")
+	assert.Equal(t, "changed", at(one.do(t, service).read(t), "data.attributes.titles.0.title"),
+		"a record by its name is up to date")
 
 	service.Advance(40 * time.Second)
 	require.Equal(t, 200, update("10.5072/old", `"titles":[{"title":"again"}]`).do(t, service).status)

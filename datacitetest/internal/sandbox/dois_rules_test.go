@@ -126,7 +126,8 @@ func TestDeployedCursors(t *testing.T) {
 
 func TestAPIKeyMayNotListNames(t *testing.T) {
 	service := doisLibrary(t, sandbox.Deployed)
-	c := call{method: "GET", path: "/dois/get-dois", header: map[string]string{"Authorization": "Bearer " + service.IssueKey()}}
+	c := call{method: "GET", path: "/dois/get-dois",
+		header: map[string]string{"Authorization": "Bearer " + service.IssueKey()}}
 	assert.Equal(t, 403, c.do(t, service).status)
 }
 
@@ -153,9 +154,13 @@ func TestDOIParameters(t *testing.T) {
 
 func TestDeployedCountsOfRelations(t *testing.T) {
 	service := deployed()
-	seed(t, service, `{"doi":"10.5072/typeless","relatedIdentifiers":[{"relatedIdentifier":"10.5072/a","relationType":"HasPart"}]}`)
-	for relation, filter := range map[string]string{"HasPart": "has-parts", "IsPartOf": "has-part-of", "HasVersion": "has-versions", "IsVersionOf": "has-version-of"} {
-		seed(t, service, `{"doi":"10.5072/`+relation+`","relatedIdentifiers":[{"relatedIdentifier":"10.5072/a","relatedIdentifierType":"DOI","relationType":"`+relation+`"}]}`)
+	seed(t, service, `{"doi":"10.5072/typeless","relatedIdentifiers":[{"relatedIdentifier":"10.5072/a",`+
+		`"relationType":"HasPart"}]}`)
+	for relation, filter := range map[string]string{"HasPart": "has-parts", "IsPartOf": "has-part-of",
+		"HasVersion": "has-versions", "IsVersionOf": "has-version-of"} {
+		seed(t, service, `{"doi":"10.5072/`+relation+
+			`","relatedIdentifiers":[{"relatedIdentifier":"10.5072/a","relatedIdentifierType":"DOI","relationType":"`+relation+
+			`"}]}`)
 		assert.Equal(t, []string{strings.ToLower(relation)}, found(listed(t, service, filter+"=1", "")))
 		assert.Empty(t, found(listed(t, service, filter+"=2", "")))
 	}

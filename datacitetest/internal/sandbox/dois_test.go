@@ -40,7 +40,8 @@ func listed(t testing.TB, service *sandbox.Service, query, as string) map[string
 // Specification §3.1 and §5: records of others, and logins of no account.
 func TestWhoSeesWhat(t *testing.T) {
 	service := doisLibrary(t, sandbox.Documented)
-	assert.ElementsMatch(t, []string{"alps", "book", "cake", "rock", "draft", "hidden"}, found(listed(t, service, "", "token")))
+	assert.ElementsMatch(t, []string{"alps", "book", "cake", "rock", "draft", "hidden"},
+		found(listed(t, service, "", "token")))
 	assert.ElementsMatch(t, []string{"alps", "book", "cake", "rock"}, found(listed(t, service, "", "other")))
 	for _, name := range []string{"10.5072/draft", "10.5072/unknown"} {
 		a := call{method: "GET", path: "/dois/" + name, as: "other"}.do(t, service)
@@ -84,7 +85,8 @@ func TestShapesOfRecords(t *testing.T) {
 // Odd records are shown as they are.
 func TestSeedsAreShownAsTheyAre(t *testing.T) {
 	service := newService()
-	odd := `{"doi":"10.5072/ODD","publisher":null,"titles":{"title":"one"},"creators":"me","publicationYear":"2020","language":["en"],"new":{"member":[1.5,null]}}`
+	odd := `{"doi":"10.5072/ODD","publisher":null,"titles":{"title":"one"},"creators":"me","publicationYear":"2020",` +
+		`"language":["en"],"new":{"member":[1.5,null]}}`
 	seed(t, service, odd)
 	got := at(call{method: "GET", path: "/dois/10.5072/odd"}.do(t, service).read(t), "data.attributes")
 	var sent map[string]any
@@ -104,12 +106,15 @@ func TestSeedsAreShownAsTheyAre(t *testing.T) {
 	assert.True(t, ok)
 	assert.Equal(t, "https://example.org/xml", address)
 
-	seed(t, service, `{"doi":"10.5072/linked","client":"","alternateIdentifiers":[{"alternateIdentifier":"A","alternateIdentifierType":"local"}]}`)
+	seed(t, service, `{"doi":"10.5072/linked","client":"","alternateIdentifiers":[{"alternateIdentifier":"A",`+
+		`"alternateIdentifierType":"local"}]}`)
 	linked := at(call{method: "GET", path: "/dois/10.5072/linked"}.do(t, service).read(t), "data")
-	assert.Equal(t, map[string]any{"data": nil}, at(linked, "relationships.client"), "a copy from another agency has no client")
+	assert.Equal(t, map[string]any{"data": nil}, at(linked, "relationships.client"),
+		"a copy from another agency has no client")
 	assert.Equal(t, "A", at(linked, "attributes.identifiers.0.identifier"))
 
-	for _, wrong := range []string{`{}`, `{"doi":"x"}`, `[]`, `{"doi":"10.5072/x","state":"lost"}`, `{"doi":"10.5072/x","created":"soon"}`, `{"doi":"10.5072/x","xml":"%"}`} {
+	for _, wrong := range []string{`{}`, `{"doi":"x"}`, `[]`, `{"doi":"10.5072/x","state":"lost"}`,
+		`{"doi":"10.5072/x","created":"soon"}`, `{"doi":"10.5072/x","xml":"%"}`} {
 		assert.Error(t, service.PutRecord([]byte(wrong)), wrong)
 	}
 }
@@ -118,7 +123,8 @@ func TestSeedsAreShownAsTheyAre(t *testing.T) {
 func TestParametersInTheBody(t *testing.T) {
 	service := doisLibrary(t, sandbox.Documented)
 	inBody := func(kind, query, body string) answer {
-		return call{method: "GET", path: "/dois" + query, header: map[string]string{"Content-Type": kind}, body: body}.do(t, service)
+		return call{method: "GET", path: "/dois" + query, header: map[string]string{"Content-Type": kind}, body: body}.do(t,
+			service)
 	}
 	for body, want := range map[string]string{
 		`{"query":"alps baking","page":{"size":1,"number":2},"sort":"name"}`: "cake",
@@ -129,8 +135,10 @@ func TestParametersInTheBody(t *testing.T) {
 	} {
 		assert.Equal(t, want, strings.Join(found(inBody("application/vnd.api+json", "", body).read(t)), " "), body)
 	}
-	assert.Equal(t, []string{"cake"}, found(inBody("application/json", "?query=baking", `{"query":"climate"}`).read(t)), "the URL wins")
-	assert.Len(t, found(inBody("text/plain", "", `{"query":"climate"}`).read(t)), 4, "another content type is no parameters")
+	assert.Equal(t, []string{"cake"}, found(inBody("application/json", "?query=baking", `{"query":"climate"}`).read(t)),
+		"the URL wins")
+	assert.Len(t, found(inBody("text/plain", "", `{"query":"climate"}`).read(t)), 4,
+		"another content type is no parameters")
 	for _, body := range []string{`{`, `[]`, `{"query":["a"]}`} {
 		a := inBody("application/json", "", body)
 		assert.Equal(t, 400, a.status, body)

@@ -54,7 +54,8 @@ func exchange(t *testing.T, server *sandbox.Server, c call) (res *http.Response,
 // Every kind of fault, for each interface, in memory and over a port.
 func TestFaults(t *testing.T) {
 	post := postReport(reportBody(month("Repo", "2020-01-01", ""), dataset))
-	metadata := call{method: "PUT", path: "/metadata/10.5072/x", header: map[string]string{"Content-Type": "application/xml;charset=UTF-8"}, body: metadataXML}
+	metadata := call{method: "PUT", path: "/metadata/10.5072/x",
+		header: map[string]string{"Content-Type": "application/xml;charset=UTF-8"}, body: metadataXML}
 	record := create(`"doi":"10.5072/x"`)
 	record.header = map[string]string{"Content-Type": "application/vnd.api+json"}
 	for _, interfaces := range []struct {
@@ -65,8 +66,12 @@ func TestFaults(t *testing.T) {
 		{"reports", post, func(t *testing.T, server *sandbox.Server) bool {
 			return at(call{method: "GET", path: "/reports"}.do(t, server.Current()).read(t), "meta.total") == 1.0
 		}},
-		{"mds", metadata, func(_ *testing.T, server *sandbox.Server) bool { return server.Current().State("10.5072/x") == "draft" }},
-		{"dois", record, func(_ *testing.T, server *sandbox.Server) bool { return server.Current().State("10.5072/x") == "draft" }},
+		{"mds", metadata, func(_ *testing.T, server *sandbox.Server) bool {
+			return server.Current().State("10.5072/x") == "draft"
+		}},
+		{"dois", record, func(_ *testing.T, server *sandbox.Server) bool {
+			return server.Current().State("10.5072/x") == "draft"
+		}},
 	} {
 		for kind, want := range map[faults.FaultKind]struct {
 			done   bool
@@ -83,7 +88,8 @@ func TestFaults(t *testing.T) {
 		} {
 			for _, noPort := range []bool{true, false} {
 				for _, behaviour := range []sandbox.Behaviour{sandbox.Documented, sandbox.Deployed} {
-					t.Run(interfaces.name+"/"+string(kind)+"/"+map[bool]string{true: "in memory", false: "over a port"}[noPort]+"/"+string(behaviour), func(t *testing.T) {
+					t.Run(interfaces.name+"/"+string(kind)+"/"+map[bool]string{true: "in memory", false: "over a port"}[noPort]+"/"+
+						string(behaviour), func(t *testing.T) {
 						server := sandbox.Serve(failing(sandbox.Fault{Kind: kind, Status: 502}, behaviour), noPort)
 						defer server.Close()
 						res, body, err := exchange(t, server, interfaces.call)

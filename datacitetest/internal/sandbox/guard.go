@@ -31,7 +31,8 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 }
 
 func refuse(w http.ResponseWriter, status int, reason string) {
-	http.Error(w, reason+": this service for tests knows only loopback names, such as localhost, and those that it was told of (Options.Hosts and Options.Origins, or sandbox --host and --allow-origin)", status)
+	http.Error(w, reason+": this service for tests knows only loopback names, such as localhost, and those that it was "+
+		"told of (Options.Hosts and Options.Origins, or sandbox --host and --allow-origin)", status)
 }
 
 // hostname is a host without its port.
@@ -43,7 +44,9 @@ func hostname(host string) string {
 }
 
 func (s *Server) isNamed(host string) bool {
-	return isLoopback(host) || host != "" && slices.ContainsFunc(s.hosts, func(name string) bool { return strings.EqualFold(hostname(name), host) })
+	return isLoopback(host) || host != "" && slices.ContainsFunc(s.hosts, func(name string) bool {
+		return strings.EqualFold(hostname(name), host)
+	})
 }
 
 // isLoopback reports whether a name leads to this machine wherever it is looked up.

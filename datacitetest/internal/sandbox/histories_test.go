@@ -21,8 +21,9 @@ type version struct {
 	title string
 }
 
-// Lists show what was written, whatever was written before and between them: those of a service with a history are those
-// of one that has the same records without it, and small pages are parts of a large one.
+// Lists show what was written, whatever was written before and between them: those of a service with a
+// history are those of one that has the same records without it, and small pages are parts of a large
+// one.
 func TestListsAfterHistories(t *testing.T) {
 	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	for seed := range uint64(6) {
@@ -43,11 +44,14 @@ func TestListsAfterHistories(t *testing.T) {
 			name := fmt.Sprint("10.5072/", random.IntN(40+step/20))
 			switch at := random.IntN(100); {
 			case at < 40:
-				put := update(name, fmt.Sprintf(`"state":"draft","titles":[{"title":"%d number"}],"creators":[{"name":"Ng, Lee"}],"publicationYear":%d`, step, 2000+random.IntN(9)))
+				put := update(name, fmt.Sprintf(
+					`"state":"draft","titles":[{"title":"%d number"}],"creators":[{"name":"Ng, `+
+						`Lee"}],"publicationYear":%d`, step, 2000+random.IntN(9)))
 				require.Less(t, put.do(t, service).status, 300)
 				written[name] = append(written[name], version{now.Add(lag), fmt.Sprint(step, " number")})
 			case at < 50:
-				require.NoError(t, service.PutRecord(fmt.Appendf(nil, `{"doi":%q,"state":"draft","titles":[{"title":"%d number"}],"viewCount":%d,"agency":%q}`,
+				require.NoError(t, service.PutRecord(fmt.Appendf(nil,
+					`{"doi":%q,"state":"draft","titles":[{"title":"%d number"}],"viewCount":%d,"agency":%q}`,
 					name, step, random.IntN(3), one(random, "datacite", "crossref"))))
 				written[name] = append(written[name], version{now, fmt.Sprint(step, " number")})
 			case at < 65 && len(written[name]) > 0:
@@ -80,7 +84,8 @@ func TestListsAfterHistories(t *testing.T) {
 		fresh := sandbox.New(&options)
 		require.NoError(t, fresh.Restore(&saved))
 		for _, query := range []string{
-			"", "sort=name", "sort=-name", "sort=created", "sort=-created", "sort=updated", "sort=published", "sort=-published", "sort=title", "sort=-title", "sort=relevance&query=number+OR+10.5072/7^3",
+			"", "sort=name", "sort=-name", "sort=created", "sort=-created", "sort=updated", "sort=published", "sort=-published",
+			"sort=title", "sort=-title", "sort=relevance&query=number+OR+10.5072/7^3",
 			"sort=view-count", "sort=-view-count", "query=publicationYear:[2003+TO+2005]", "query=1*", "query=titles.title:%22number%22", "published=2004&facets=states,published&disable-facets=false",
 			"has-views=2", "include_other_registration_agencies=true", "ids=10.5072/1,10.5072/3", "page[cursor]=1", "state=draft", "query=NOT+1*",
 		} {
@@ -109,7 +114,8 @@ func shownAt(written map[string][]version, now time.Time) (titles []string) {
 }
 
 func titlesOf(t *testing.T, service *sandbox.Service) (titles []string) {
-	for _, r := range list(listed(t, service, "page[size]=1000&include_other_registration_agencies=true", "repo")["data"]) {
+	for _, r := range list(listed(t, service, "page[size]=1000&include_other_registration_agencies=true",
+		"repo")["data"]) {
 		titles = append(titles, at(r, "attributes.titles.0.title").(string))
 	}
 	slices.Sort(titles)

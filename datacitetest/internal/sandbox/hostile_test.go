@@ -27,7 +27,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 )
 
-var inflated = flag.Int("hostile", 1, "MiB of hostile requests as the service reads them, which of those that are not compressed are some 9 or 19 at most")
+var inflated = flag.Int("hostile", 1,
+	"MiB of hostile requests as the service reads them, which of those that are not compressed are some 9 or 19 at most")
 
 // fill repeats a text up to a size.
 func fill(size int, text string) string { return strings.Repeat(text, size/len(text)) }
@@ -56,7 +57,8 @@ func bomb(before, text string, size int, after string) string {
 		return out.String()
 	}
 	block := deflated(fill(mib, cmp.Or(text, " ")), false) // refers to nothing before it
-	return "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff" + deflated(before, false) + strings.Repeat(block, size) + deflated(after, true) + strings.Repeat("\x00", 8)
+	return "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff" + deflated(before, false) + strings.Repeat(block,
+		size) + deflated(after, true) + strings.Repeat("\x00", 8)
 }
 
 func inDOI(attributes string) string {
@@ -65,7 +67,8 @@ func inDOI(attributes string) string {
 
 const (
 	mib        = 1 << 20
-	hostileTop = `{"report-header":{"report-name":"x","report-id":"DSR","release":"rd1","created":"2020-02-01","created-by":"x",` +
+	hostileTop = `{"report-header":{"report-name":"x","report-id":"DSR","release":"rd1","created":"2020-02-01",` +
+		`"created-by":"x",` +
 		`"reporting-period":{"begin-date":"2020-01-01","end-date":"2020-01-31"}`
 )
 
@@ -85,7 +88,8 @@ func hostile() map[string]call {
 	}
 	list := func(body string) call { return call{method: "GET", path: "/dois", header: plain, body: body} }
 	store := func(kind, body string) call {
-		return call{method: "PUT", path: "/metadata/10.5072/x", header: map[string]string{"Content-Type": kind}, body: body, as: "repo"}
+		return call{method: "PUT", path: "/metadata/10.5072/x", header: map[string]string{"Content-Type": kind}, body: body,
+			as: "repo"}
 	}
 	xml := func(body string) call { return store("application/xml;charset=UTF-8", body) }
 	names := strings.Builder{}
@@ -93,41 +97,53 @@ func hostile() map[string]call {
 		fmt.Fprintf(&names, `"a%d":0,`, i)
 	}
 	return map[string]call{
-		"a body without end":        report(plain, fill(64*mib, " ")),
-		"a record without end":      xml(fill(64*mib, " ")),
-		"gzip of one text":          report(zipped, bomb(`{"report-header":{"report-name":"`, "a", 1500, `"}}`)),
-		"gzip of one number":        report(zipped, bomb(`{"report-header":`, "1", 1500, `}`)),
-		"gzip of blanks":            report(zipped, bomb("", " ", 300, hostileTop+`},"report-datasets":[]}`)),
-		"gzip of a header":          report(zipped, bomb(hostileTop+`,"report-filters":["x"`, `,"x"`, 400, `]},"report-datasets":[]}`)),
-		"header of objects":         report(plain, hostileTop+`,"report-filters":[{"name":"","value":""}`+fill(longer, `,{"name":"","value":""}`)+`]},"report-datasets":[]}`),
+		"a body without end":   report(plain, fill(64*mib, " ")),
+		"a record without end": xml(fill(64*mib, " ")),
+		"gzip of one text":     report(zipped, bomb(`{"report-header":{"report-name":"`, "a", 1500, `"}}`)),
+		"gzip of one number":   report(zipped, bomb(`{"report-header":`, "1", 1500, `}`)),
+		"gzip of blanks":       report(zipped, bomb("", " ", 300, hostileTop+`},"report-datasets":[]}`)),
+		"gzip of a header": report(zipped,
+			bomb(hostileTop+`,"report-filters":["x"`, `,"x"`, 400, `]},"report-datasets":[]}`)),
+		"header of objects": report(plain,
+			hostileTop+`,"report-filters":[{"name":"","value":""}`+fill(longer,
+				`,{"name":"","value":""}`)+`]},"report-datasets":[]}`),
 		"datasets of what is known": report(plain, hostileTop+`},"report-datasets":[{}`+fill(longer, `,{"yop":""}`)+`]}`),
 		"most datasets":             report(plain, hostileTop+`},"report-datasets":[{}`+most(values, `,{"yop":0}`)+`]}`),
-		"most filters, gzip":        report(zipped, bomb(hostileTop+`,"exceptions":[{"code":69}`+most(values, `,{"code":1}`)+`]},"report-datasets":[]}`, "", 0, "")),
-		"gzip of what counts":       report(zipped, bomb(hostileTop+`,"exceptions":[{"code":69}]},"report-datasets":[{}`, `,`+used("10.5072/a", viewed(1)), *inflated, "]}")),
-		"gzip of one dataset":       report(zipped, bomb(hostileTop+`,"exceptions":[{"code":69}]},"report-datasets":[{"a":[{}`, `,{}`, *inflated, "]}]}")),
-		"gzip of a DOI":             dois(jsonAPIZipped, bomb(`{"data":{"x":"`, "a", 1500, `"}}`)),
-		"attributes of objects":     dois(jsonAPI, inDOI(`"creators":[0`+fill(long, `,{"":0}`)+`]`)),
-		"most creators":             dois(jsonAPI, inDOI(`"creators":[{"name":""}`+most(maxPieces, `,{"name":""}`)+`]`)),
-		"attributes of lists":       dois(jsonAPI, inDOI(`"creators":[0`+fill(long, `,[]`)+`]`)),
-		"record in base64":          dois(jsonAPI, inDOI(`"xml":"`+base64.StdEncoding.EncodeToString([]byte(kernel(fill(6*mib, "<a/>"))))+`"`)),
-		"parameters nested":         list(fill(60_000, `{"aaa":`) + `{` + names.String() + `"b":0}` + fill(60_000/7, "}")),
-		"parameters with one name":  list(`{"` + fill(4*mib, "a") + `":{` + names.String() + `"b":0}}`),
-		"query of words":            list(`{"query":"` + fill(long, "a ") + `"}`),
-		"elements":                  xml(kernel(fill(long, "<a/>"))),
-		"elements with text":        xml(kernel(fill(long, "<a>x</a>"))),
-		"most elements":             xml(record("<subjects>" + most(maxPieces, "<subject/>") + "</subjects>")),
-		"most escapes":              xml(record("<descriptions><description descriptionType='Abstract'>" + most(maxPieces, ">") + "</description></descriptions>")),
-		"creators":                  xml(kernel("<creators>" + fill(long, "<creator/>") + "</creators>")),
-		"attributes":                xml(kernel("<a " + fill(long, `b="" `) + "/>")),
-		"elements in elements":      xml(kernel(fill(600_000, "<a>x"))),
-		"deep text":                 xml(kernel(fill(750, "<a>") + fill(3*mib, "x") + fill(1000, "</a>"))),
-		"text to escape":            xml(kernel("<titles><title>" + fill(long, ">") + "</title></titles>")),
-		"values to escape":          xml(kernel("<titles><title a='" + fill(long, `"`) + "'/></titles>")),
-		"RIS":                       store("application/x-research-info-systems", "TY  - DATA\nDO  - 10.5072/x\n"+fill(long, "AU  - a\n")),
-		"BibTeX":                    store("application/x-bibtex", "@book{key,\n doi={10.5072/x},\n author={a"+fill(long, " and a")+"}}"),
-		"Citeproc":                  store("application/vnd.citationstyles.csl+json", `{"DOI":"10.5072/x","issued":{"date-parts":[[2020]]},"author":[{}`+fill(long, ",{}")+`]}`),
-		"Crossref":                  store("application/xml;charset=UTF-8", `<doi_records><doi_record><crossref>`+fill(long, "<title/>")+`</crossref></doi_record></doi_records>`),
-		"lines":                     {method: "PUT", path: "/doi/10.5072/x", header: textType, body: fill(long, "a\n"), as: "repo"},
+		"most filters, gzip": report(zipped,
+			bomb(hostileTop+`,"exceptions":[{"code":69}`+most(values, `,{"code":1}`)+`]},"report-datasets":[]}`, "", 0, "")),
+		"gzip of what counts": report(zipped,
+			bomb(hostileTop+`,"exceptions":[{"code":69}]},"report-datasets":[{}`, `,`+used("10.5072/a", viewed(1)), *inflated,
+				"]}")),
+		"gzip of one dataset": report(zipped,
+			bomb(hostileTop+`,"exceptions":[{"code":69}]},"report-datasets":[{"a":[{}`, `,{}`, *inflated, "]}]}")),
+		"gzip of a DOI":         dois(jsonAPIZipped, bomb(`{"data":{"x":"`, "a", 1500, `"}}`)),
+		"attributes of objects": dois(jsonAPI, inDOI(`"creators":[0`+fill(long, `,{"":0}`)+`]`)),
+		"most creators":         dois(jsonAPI, inDOI(`"creators":[{"name":""}`+most(maxPieces, `,{"name":""}`)+`]`)),
+		"attributes of lists":   dois(jsonAPI, inDOI(`"creators":[0`+fill(long, `,[]`)+`]`)),
+		"record in base64": dois(jsonAPI,
+			inDOI(`"xml":"`+base64.StdEncoding.EncodeToString([]byte(kernel(fill(6*mib, "<a/>"))))+`"`)),
+		"parameters nested":        list(fill(60_000, `{"aaa":`) + `{` + names.String() + `"b":0}` + fill(60_000/7, "}")),
+		"parameters with one name": list(`{"` + fill(4*mib, "a") + `":{` + names.String() + `"b":0}}`),
+		"query of words":           list(`{"query":"` + fill(long, "a ") + `"}`),
+		"elements":                 xml(kernel(fill(long, "<a/>"))),
+		"elements with text":       xml(kernel(fill(long, "<a>x</a>"))),
+		"most elements":            xml(record("<subjects>" + most(maxPieces, "<subject/>") + "</subjects>")),
+		"most escapes": xml(record("<descriptions><description descriptionType='Abstract'>" + most(maxPieces,
+			">") + "</description></descriptions>")),
+		"creators":             xml(kernel("<creators>" + fill(long, "<creator/>") + "</creators>")),
+		"attributes":           xml(kernel("<a " + fill(long, `b="" `) + "/>")),
+		"elements in elements": xml(kernel(fill(600_000, "<a>x"))),
+		"deep text":            xml(kernel(fill(750, "<a>") + fill(3*mib, "x") + fill(1000, "</a>"))),
+		"text to escape":       xml(kernel("<titles><title>" + fill(long, ">") + "</title></titles>")),
+		"values to escape":     xml(kernel("<titles><title a='" + fill(long, `"`) + "'/></titles>")),
+		"RIS": store("application/x-research-info-systems",
+			"TY  - DATA\nDO  - 10.5072/x\n"+fill(long, "AU  - a\n")),
+		"BibTeX": store("application/x-bibtex", "@book{key,\n doi={10.5072/x},\n author={a"+fill(long, " and a")+"}}"),
+		"Citeproc": store("application/vnd.citationstyles.csl+json",
+			`{"DOI":"10.5072/x","issued":{"date-parts":[[2020]]},"author":[{}`+fill(long, ",{}")+`]}`),
+		"Crossref": store("application/xml;charset=UTF-8",
+			`<doi_records><doi_record><crossref>`+fill(long, "<title/>")+`</crossref></doi_record></doi_records>`),
+		"lines": {method: "PUT", path: "/doi/10.5072/x", header: textType, body: fill(long, "a\n"), as: "repo"},
 	}
 }
 
@@ -160,7 +176,8 @@ func TestListsOfLargeRecords(t *testing.T) {
 	service := newService()
 	title := fill(9*mib, "x")
 	for i := range 8 {
-		require.NoError(t, service.PutRecord(fmt.Appendf(nil, `{"doi":"10.5072/%d","state":"findable","titles":[{"title":"%s"}]}`, i, title)))
+		require.NoError(t, service.PutRecord(fmt.Appendf(nil,
+			`{"doi":"10.5072/%d","state":"findable","titles":[{"title":"%s"}]}`, i, title)))
 	}
 	taken := peak(func() { assert.Equal(t, 413, call{method: "GET", path: "/dois"}.do(t, service).status) })
 	assert.Less(t, taken, uint64(300*mib))

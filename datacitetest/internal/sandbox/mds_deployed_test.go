@@ -19,8 +19,9 @@ func TestDeployedWhoAsked(t *testing.T) {
 		status                      int
 		who                         string
 	}{
-		"an answer":                {"GET", "/doi/10.5072/found", "EXAMPLE.REPO:sandbox-password", 200, "EXAMPLE.REPO"},
-		"an error of the service":  {"GET", "/metadata/10.5072/unknown", "EXAMPLE.REPO:sandbox-password", 404, "EXAMPLE.REPO"},
+		"an answer": {"GET", "/doi/10.5072/found", "EXAMPLE.REPO:sandbox-password", 200, "EXAMPLE.REPO"},
+		"an error of the service": {"GET", "/metadata/10.5072/unknown", "EXAMPLE.REPO:sandbox-password", 404,
+			"EXAMPLE.REPO"},
 		"somebody nobody knows":    {"GET", "/doi/10.5072/found", "NOBODY:x", 200, "NOBODY"},
 		"wrong password":           {"GET", "/doi", "EXAMPLE.REPO:wrong", 401, "EXAMPLE.REPO"},
 		"an error before it asks":  {"GET", "/doi/nothing", "EXAMPLE.REPO:sandbox-password", 404, ""},
@@ -29,7 +30,8 @@ func TestDeployedWhoAsked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			authorization := "Basic " + base64.StdEncoding.EncodeToString([]byte(want.authorization))
-			a := call{method: want.method, path: want.path, header: map[string]string{"Authorization": authorization}}.do(t, filledStore(t))
+			a := call{method: want.method, path: want.path, header: map[string]string{"Authorization": authorization}}.do(t,
+				filledStore(t))
 			assert.Equal(t, want.status, a.status, a.body)
 			assert.Equal(t, want.who, a.header.Get("X-Credential-Username"))
 			assert.Equal(t, strings.HasSuffix(want.authorization, ":"), a.header.Get("WWW-Authenticate") != "")
@@ -45,15 +47,20 @@ func TestDeployedStoreHeaders(t *testing.T) {
 		status                             int
 		kind, cache, anonymous, validators string
 	}{
-		"an answer":       {call{method: "GET", path: "/doi/10.5072/found", as: "repo"}, 200, "text/plain; charset=utf-8", sound, "", "ETag"},
-		"XML":             {call{method: "GET", path: "/metadata/10.5072/found", as: "repo"}, 200, "application/xml; charset=utf-8", sound, "", "ETag"},
-		"a write":         {putURL("10.5072/found", "10.5072/found", "https://example.org/"), 201, "text/plain; charset=utf-8", sound, "", "ETag"},
-		"nothing":         {call{method: "GET", path: "/doi/10.5072/draft", as: "repo"}, 204, "", none, "", ""},
-		"an error":        {call{method: "GET", path: "/doi/10.5072/unknown", as: "repo"}, 404, "text/plain; charset=utf-8", none, "", ""},
+		"an answer": {call{method: "GET", path: "/doi/10.5072/found", as: "repo"}, 200, "text/plain; charset=utf-8",
+			sound, "", "ETag"},
+		"XML": {call{method: "GET", path: "/metadata/10.5072/found", as: "repo"}, 200,
+			"application/xml; charset=utf-8", sound, "", "ETag"},
+		"a write": {putURL("10.5072/found", "10.5072/found", "https://example.org/"), 201,
+			"text/plain; charset=utf-8", sound, "", "ETag"},
+		"nothing": {call{method: "GET", path: "/doi/10.5072/draft", as: "repo"}, 204, "", none, "", ""},
+		"an error": {call{method: "GET", path: "/doi/10.5072/unknown", as: "repo"}, 404, "text/plain; charset=utf-8",
+			none, "", ""},
 		"no login":        {call{method: "GET", path: "/doi"}, 401, "text/html; charset=utf-8", none, "", ""},
 		"an empty body":   {call{method: "POST", path: "/doi", as: "repo"}, 400, "text/html", none, "", ""},
 		"nobody is asked": {call{method: "GET", path: "/heartbeat"}, 200, "text/plain; charset=utf-8", sound, "true", "ETag"},
-		"no such route":   {call{method: "OPTIONS", path: "/doi", as: "repo"}, 404, "text/plain; charset=utf-8", none, "true", ""},
+		"no such route": {call{method: "OPTIONS", path: "/doi", as: "repo"}, 404, "text/plain; charset=utf-8", none, "true",
+			""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service := filledStore(t)
@@ -100,7 +107,8 @@ func TestDeployedLosesOtherCharacters(t *testing.T) {
 func TestDeployedPutURL(t *testing.T) {
 	const good = "doi=10.5072/draft\nurl=https://example.org/1"
 	for body, want := range map[string]string{
-		good: "https://example.org/1", "url=https://example.org/1\ndoi=10.5072/draft": "https://example.org/1", good + "\nurl=https://example.org/2": "https://example.org/2",
+		good: "https://example.org/1", "url=https://example.org/1\ndoi=10.5072/draft": "https://example.org/1",
+		good + "\nurl=https://example.org/2":                                "https://example.org/2",
 		"doi=10.5072/draft\nurl=https://example.org/?a=b&c=d":               "https://example.org/?a=b&c=d",
 		"doi=10.5072%2Fdraft\nurl=https://example.org/%2541%2B":             "https://example.org/%41+",
 		"x=1\r\ndoi= 10.5072/DRAFT\r\n\r\nurl=https://example.org/1 \r\n\n": "https://example.org/1",
@@ -136,7 +144,8 @@ func TestDeployedPutMetadata(t *testing.T) {
 	})
 	t.Run("unless its elements have a prefix", func(t *testing.T) {
 		service := deployed()
-		prefixed := strings.NewReplacer("</", "</d:", "<resource xmlns=", "<d:resource xmlns:d=", "<id", "<d:id", "<cr", "<d:cr", "<ti", "<d:ti",
+		prefixed := strings.NewReplacer("</", "</d:", "<resource xmlns=", "<d:resource xmlns:d=", "<id", "<d:id", "<cr",
+			"<d:cr", "<ti", "<d:ti",
 			"<pu", "<d:pu", "<resourceType", "<d:resourceType").Replace(metadataXML)
 		named := strings.Replace(prefixed, `identifierType="DOI">`, `identifierType="DOI">10.5072/other`, 1)
 		require.Equal(t, 201, putMetadata("10.5072/x", named).do(t, service).status)
@@ -145,14 +154,16 @@ func TestDeployedPutMetadata(t *testing.T) {
 	})
 	t.Run("valid documents are returned unchanged except for white space", func(t *testing.T) {
 		service := deployed()
-		require.Equal(t, 201, putMetadata("10.5072/x", strings.ReplaceAll(fullXML(t), "<identifier", "<!-- a --><identifier")).do(t, service).status)
+		require.Equal(t, 201, putMetadata("10.5072/x",
+			strings.ReplaceAll(fullXML(t), "<identifier", "<!-- a --><identifier")).do(t, service).status)
 		once := call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body
 		require.Equal(t, 201, putMetadata("10.5072/x", once).do(t, service).status)
 		assert.Equal(t, once, call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body)
 	})
 	t.Run("too large", func(t *testing.T) {
 		for _, path := range []string{"/metadata/10.5072/x", "/dois"} {
-			a := call{method: map[bool]string{true: "POST", false: "PUT"}[path == "/dois"], path: path, header: xmlType, body: strings.Repeat(" ", 10<<20+1), as: "repo"}.do(t, deployed())
+			a := call{method: map[bool]string{true: "POST", false: "PUT"}[path == "/dois"], path: path, header: xmlType,
+				body: strings.Repeat(" ", 10<<20+1), as: "repo"}.do(t, deployed())
 			assert.Equal(t, 413, a.status)
 			assert.Contains(t, a.header.Get("Content-Type"), "text/html")
 		}
@@ -163,10 +174,12 @@ func TestDeployedPutMetadata(t *testing.T) {
 func TestDeployedStates(t *testing.T) {
 	remove := func(path string) call { return call{method: "DELETE", path: path, as: "repo"} }
 	for state, calls := range map[string][]call{
-		"draft":      {remove("/metadata/10.5072/draft"), remove("/metadata/10.5072/new"), putMetadata("10.5072/draft", metadataXML)},
+		"draft": {remove("/metadata/10.5072/draft"), remove("/metadata/10.5072/new"),
+			putMetadata("10.5072/draft", metadataXML)},
 		"registered": {remove("/metadata/10.5072/found"), remove("/metadata/10.5072/hidden")},
 		"findable": {
-			remove("/metadata/10.70000/theirs"), remove("/doi/10.5072/found"), putMetadata("10.5072/found", metadataXML), putMetadata("10.5072/hidden", metadataXML),
+			remove("/metadata/10.70000/theirs"), remove("/doi/10.5072/found"), putMetadata("10.5072/found", metadataXML),
+			putMetadata("10.5072/hidden", metadataXML),
 			putURL("10.5072/hidden", "10.5072/hidden", "https://example.org/9"),
 		},
 		"": {remove("/metadata/10.70000/new"), remove("/doi/10.5072/draft"), remove("/doi/10.5072/new")},
@@ -187,15 +200,18 @@ func kernel(inside string) string {
 
 // record is a sound record with something in it.
 func record(inside string) string {
-	return kernel(`<identifier identifierType="DOI">10.5072/x</identifier><creators><creator><creatorName>a</creatorName></creator></creators>` +
-		`<titles><title>a</title></titles><publisher>a</publisher><publicationYear>2020</publicationYear><resourceType resourceTypeGeneral="Text"/>` + inside)
+	return kernel(`<identifier identifierType="DOI">10.5072/x</identifier><creators><creator><creatorName>` +
+		`a</creatorName></creator></creators>` +
+		`<titles><title>a</title></titles><publisher>a</publisher><publicationYear>2020</publicationYear><resourceType ` +
+		`resourceTypeGeneral="Text"/>` + inside)
 }
 
 // The parsers of the servers give up on what is nested too deep.
 func TestDeployedNesting(t *testing.T) {
 	service := deployed()
 	for depth, status := range map[int]int{255: 201, 256: 501} {
-		nested := strings.Replace(record(strings.Repeat("<a>", depth)+strings.Repeat("</a>", depth)), "kernel-4", "kernel-4.4", 1)
+		nested := strings.Replace(record(strings.Repeat("<a>", depth)+strings.Repeat("</a>", depth)), "kernel-4",
+			"kernel-4.4", 1)
 		assert.Equal(t, status, putMetadata("10.5072/x", nested).do(t, service).status)
 	}
 	for depth, status := range map[int]int{100: 200, 101: 400} {

@@ -29,9 +29,10 @@ func TestFaultsBehindTheStore(t *testing.T) {
 		"page of 502, after": {sandbox.Fault{Kind: faults.StatusAfter, Status: 502}, 502, page502, true, 0},
 		"page of 403":        {sandbox.Fault{Kind: faults.Status, Status: 403}, 403, "Access is denied", false, 0},
 		"page of 401":        {sandbox.Fault{Kind: faults.Status, Status: 401}, 401, "Bad credentials", false, 0},
-		"late":               {sandbox.Fault{Kind: faults.Delay, Delay: 59 * time.Second}, 201, "OK (10.5072/X)", true, 59 * time.Second},
-		"too late":           {sandbox.Fault{Kind: faults.Delay, Delay: 2 * time.Minute}, 408, "Request timeout", true, time.Minute},
-		"never":              {sandbox.Fault{Kind: faults.DropBefore, Delay: time.Hour}, 408, "Request timeout", false, time.Minute},
+		"late": {sandbox.Fault{Kind: faults.Delay, Delay: 59 * time.Second}, 201, "OK (10.5072/X)", true,
+			59 * time.Second},
+		"too late": {sandbox.Fault{Kind: faults.Delay, Delay: 2 * time.Minute}, 408, "Request timeout", true, time.Minute},
+		"never":    {sandbox.Fault{Kind: faults.DropBefore, Delay: time.Hour}, 408, "Request timeout", false, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -65,16 +66,22 @@ func TestFaultsBehindNothing(t *testing.T) {
 // read and sent again.
 func FuzzMetadata(f *testing.F) {
 	for _, seed := range []string{
-		metadataXML, fullXML(f), "@", "@ misc{...}", "@misc{a, title = {x}}", "TY  - ", "TY  - DATA\nDO", "{", `{"@context":"https://schema.org"}`,
-		`{"@context":"http://schema.org","author":[1,{"family":2}],"publisher":[]}`, `{"types":[],"publication_year":{}}`, `{"types":{"a":1},"publication_year":1}`,
-		`{"issued":{"date-parts":[[]]},"DOI":1}`, `{"schema-version":"http://datacite.org/schema/kernel-4","titles":{},"creators":"x"}`, "<", "<a", "<a b=", "<a b='&#x", "<?xml", "<!DOCTYPE a [", "<!--", "<a><![CDATA[",
-		`<a xmlns="http://datacite.org/schema/kernel-4"`, `<a xmlns:x="http://datacite.org/schema/kernel-5"><x:identifier/>&`, "\xff", "https://\xff", "https://example.org/", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier>`,
+		metadataXML, fullXML(f), "@", "@ misc{...}", "@misc{a, title = {x}}", "TY  - ", "TY  - DATA\nDO", "{",
+		`{"@context":"https://schema.org"}`,
+		`{"@context":"http://schema.org","author":[1,{"family":2}],` +
+			`"publisher":[]}`, `{"types":[],"publication_year":{}}`, `{"types":{"a":1},"publication_year":1}`,
+		`{"issued":{"date-parts":[[]]},"DOI":1}`, `{"schema-version":"http://datacite.org/schema/kernel-4","titles":{},` +
+			`"creators":"x"}`, "<", "<a", "<a b=", "<a b='&#x", "<?xml", "<!DOCTYPE a [", "<!--", "<a><![CDATA[",
+		`<a xmlns="http://datacite.org/schema/kernel-4"`, `<a xmlns:x="http://datacite.org/schema/kernel-5"><x:identifier/>` +
+			`&`, "\xff", "https://\xff", "https://example.org/", `<resource xmlns="http://datacite.org/schema/kernel-4">` +
+			`<identifier>`,
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, document string) {
 		for _, service := range []*sandbox.Service{newService(), deployed()} {
-			c := call{method: "PUT", path: "/metadata/10.5072/x", header: map[string]string{"Content-Type": "text/plain"}, body: document, as: "repo"}
+			c := call{method: "PUT", path: "/metadata/10.5072/x", header: map[string]string{"Content-Type": "text/plain"},
+				body: document, as: "repo"}
 			if a := c.do(t, service); a.status != 201 {
 				continue
 			}

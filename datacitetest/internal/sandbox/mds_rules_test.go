@@ -51,7 +51,8 @@ func fillStore(t testing.TB, s *sandbox.Service) *sandbox.Service {
 
 // as are the logins of the tables.
 var logins = map[string]string{
-	"other": "OTHER.REPO:secret", "wrong": "EXAMPLE.REPO:wrong", "unknown": "NOBODY.KNOWN:secret", "blank": "EXAMPLE.REPO:",
+	"other": "OTHER.REPO:secret", "wrong": "EXAMPLE.REPO:wrong", "unknown": "NOBODY.KNOWN:secret",
+	"blank":  "EXAMPLE.REPO:",
 	"member": "EXAMPLE:secret", "lead": "CONS:secret",
 }
 
@@ -108,10 +109,12 @@ func testName(t *testing.T, base, path, arrives string) bool {
 			"xml": base64.StdEncoding.EncodeToString([]byte(strings.Replace(record, "Climate of the Alps", mark, 1))),
 		})))
 	}
-	read := call{method: "GET", path: base + path, as: "repo", header: map[string]string{"Accept": "application/vnd.datacite.datacite+xml"}}
+	read := call{method: "GET", path: base + path, as: "repo",
+		header: map[string]string{"Accept": "application/vnd.datacite.datacite+xml"}}
 	hide := call{method: "DELETE", path: base + path, as: "repo"}
 	if base == "/dois/" {
-		hide = call{method: "PATCH", path: base + path, as: "repo", body: `{"data":{"type":"dois","attributes":{"event":"hide"}}}`}
+		hide = call{method: "PATCH", path: base + path, as: "repo",
+			body: `{"data":{"type":"dois","attributes":{"event":"hide"}}}`}
 		hide.header = map[string]string{"Content-Type": "application/vnd.api+json"}
 	}
 	if a := read.do(t, s); a.status == 501 {
@@ -210,7 +213,8 @@ func summary(t testing.TB, s *sandbox.Service, path string) string {
 	}
 	require.NoError(t, xml.Unmarshal([]byte(a.body), &record), a.body)
 	return strings.Join([]string{
-		strings.Join(record.Titles, ", "), strings.Join(record.Creators, " and "), record.Publisher, record.Year, record.Type.General,
+		strings.Join(record.Titles, ", "), strings.Join(record.Creators, " and "), record.Publisher, record.Year,
+		record.Type.General,
 	}, "; ")
 }
 

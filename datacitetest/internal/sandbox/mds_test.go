@@ -130,8 +130,11 @@ func TestSpecifiedStore(t *testing.T) {
 		{"DELETE /metadata/10.5072/unknown", "", 404, "DOI not found"},
 		{"DELETE /metadata/10.70000/theirs", "", 403, "Access is denied"},
 
-		{"PUT /doi", lines, 404, ""}, {"GET /", "", 404, ""}, {"GET /nowhere", "", 404, ""}, {"POST /doi/10.5072/x", "", 404, ""}, {"OPTIONS /metadata/10.5072/x", "", 404, ""},
-		{"PATCH /reports/1", "", 404, ""}, {"PUT /dois", "", 404, ""}, {"GET /dois/nothing", "", 404, ""}, {"POST /reports/" + someUUID, "", 404, ""},
+		{"PUT /doi", lines, 404, ""}, {"GET /", "", 404,
+			""}, {"GET /nowhere", "", 404, ""}, {"POST /doi/10.5072/x", "", 404,
+			""}, {"OPTIONS /metadata/10.5072/x", "", 404, ""},
+		{"PATCH /reports/1", "", 404, ""}, {"PUT /dois", "", 404,
+			""}, {"GET /dois/nothing", "", 404, ""}, {"POST /reports/" + someUUID, "", 404, ""},
 	} {
 		t.Run(row.request+" "+row.body, func(t *testing.T) {
 			service := filled(t)
@@ -156,7 +159,8 @@ func TestSpecifiedStore(t *testing.T) {
 // Domains of an account, and a record of another one under a prefix of both.
 func TestURLsThatAnAccountMayNotUse(t *testing.T) {
 	service := filled(t)
-	seed(t, service, `{"doi":"10.70000/mine","client":"other.repo","state":"draft",`+complete+`}`, `{"doi":"10.5072/theirs","client":"other.repo"}`)
+	seed(t, service, `{"doi":"10.70000/mine","client":"other.repo","state":"draft",`+complete+`}`,
+		`{"doi":"10.5072/theirs","client":"other.repo"}`)
 	for address, status := range map[string]int{
 		"https://example.org/x": 201, "https://www.example.net/x": 201, "https://a.b.example.net/": 201,
 		"https://www.example.org/x": 400, "https://example.net/": 400, "https://badexample.net/": 400,
@@ -179,28 +183,35 @@ func TestPutMetadata(t *testing.T) {
 		status int
 		text   string
 	}{
-		"a new DOI":               {"10.5072/new", xmlType, metadataXML, 201, "CREATED"},
-		"a registered DOI":        {"10.5072/found", xmlType, metadataXML, 201, "HANDLE_ALREADY_EXISTS"},
-		"without charset":         {"10.5072/new", with("application/xml"), metadataXML, 201, "CREATED"},
-		"with a byte order mark":  {"10.5072/new", xmlType, "\ufeff" + metadataXML, 201, "CREATED"},
-		"foreign prefix":          {"10.70000/new", xmlType, metadataXML, 403, "Access is denied"},
-		"plain text type":         {"10.5072/new", with("text/plain"), metadataXML, 415, "not supported"},
-		"form type":               {"10.5072/new", with("application/x-www-form-urlencoded"), metadataXML, 415, "not supported"},
-		"JSON type":               {"10.5072/new", with("application/json"), `{"@context":"https://schema.org"}`, 422, "unpermitted"},
-		"no format":               {"10.5072/new", with("text/plain"), "hello", 415, "Metadata format not recognized"},
-		"XML of something else":   {"10.5072/new", xmlType, `<feed xmlns="http://www.w3.org/2005/Atom"/>`, 415, "Metadata format not recognized"},
+		"a new DOI":              {"10.5072/new", xmlType, metadataXML, 201, "CREATED"},
+		"a registered DOI":       {"10.5072/found", xmlType, metadataXML, 201, "HANDLE_ALREADY_EXISTS"},
+		"without charset":        {"10.5072/new", with("application/xml"), metadataXML, 201, "CREATED"},
+		"with a byte order mark": {"10.5072/new", xmlType, "\ufeff" + metadataXML, 201, "CREATED"},
+		"foreign prefix":         {"10.70000/new", xmlType, metadataXML, 403, "Access is denied"},
+		"plain text type":        {"10.5072/new", with("text/plain"), metadataXML, 415, "not supported"},
+		"form type": {"10.5072/new", with("application/x-www-form-urlencoded"), metadataXML, 415,
+			"not supported"},
+		"JSON type": {"10.5072/new", with("application/json"), `{"@context":"https://schema.org"}`, 422,
+			"unpermitted"},
+		"no format": {"10.5072/new", with("text/plain"), "hello", 415, "Metadata format not recognized"},
+		"XML of something else": {"10.5072/new", xmlType, `<feed xmlns="http://www.w3.org/2005/Atom"/>`, 415,
+			"Metadata format not recognized"},
 		"XML without a namespace": {"10.5072/new", xmlType, `<resource/>`, 415, "Metadata format not recognized"},
-		"kernel 3":                {"10.5072/new", xmlType, `<resource xmlns="http://datacite.org/schema/kernel-3"/>`, 422, "no longer supported"},
-		"empty":                   {"10.5072/new", xmlType, "", 422, "Can't be blank"},
-		"broken XML":              {"10.5072/new", xmlType, metadataXML[:400], 422, "not well formed"},
-		"no identifier":           {"10.5072/new", xmlType, without(`<identifier identifierType="DOI"></identifier>`), 422, "identifier"},
-		"general type not listed": {"10.5072/new", xmlType, strings.Replace(metadataXML, `"Dataset"`, `"dataset"`, 1), 422, "resourceTypeGeneral"},
-		"characters not allowed":  {"10.5072/a%23b", xmlType, metadataXML, 422, "Is invalid"},
-		"no DOI":                  {"new", xmlType, metadataXML, 404, "DOI not found"},
+		"kernel 3": {"10.5072/new", xmlType, `<resource xmlns="http://datacite.org/schema/kernel-3"/>`, 422,
+			"no longer supported"},
+		"empty":      {"10.5072/new", xmlType, "", 422, "Can't be blank"},
+		"broken XML": {"10.5072/new", xmlType, metadataXML[:400], 422, "not well formed"},
+		"no identifier": {"10.5072/new", xmlType, without(`<identifier identifierType="DOI"></identifier>`), 422,
+			"identifier"},
+		"general type not listed": {"10.5072/new", xmlType, strings.Replace(metadataXML, `"Dataset"`, `"dataset"`, 1), 422,
+			"resourceTypeGeneral"},
+		"characters not allowed": {"10.5072/a%23b", xmlType, metadataXML, 422, "Is invalid"},
+		"no DOI":                 {"new", xmlType, metadataXML, 404, "DOI not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service := filled(t)
-			a := call{method: "PUT", path: "/metadata/" + want.path, header: want.header, body: want.body, as: "repo"}.do(t, service)
+			a := call{method: "PUT", path: "/metadata/" + want.path, header: want.header, body: want.body, as: "repo"}.do(t,
+				service)
 			assert.Equal(t, want.status, a.status, a.body)
 			assert.Contains(t, a.body, want.text)
 			if a.status != 201 && want.path == "10.5072/new" {
@@ -223,7 +234,8 @@ func TestIdentifierIsOverwritten(t *testing.T) {
 			require.Equal(t, 201, putMetadata("10.5072/abc", body).do(t, service).status)
 			got := call{method: "GET", path: "/metadata/10.5072/abc", as: "repo"}.do(t, service)
 			want := strings.Replace(metadataXML, `></identifier>`, `>10.5072/ABC</identifier>`, 1)
-			assert.Equal(t, strings.Join(strings.Fields(want), ""), strings.Join(strings.Fields(got.body), ""), "the rest stays, but for white space")
+			assert.Equal(t, strings.Join(strings.Fields(want), ""), strings.Join(strings.Fields(got.body), ""),
+				"the rest stays, but for white space")
 		})
 	}
 	t.Run("with a namespace prefix", func(t *testing.T) {

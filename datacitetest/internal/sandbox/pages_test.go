@@ -17,7 +17,8 @@ func many(t *testing.T, n int) *sandbox.Service {
 	t.Helper()
 	service := newService()
 	for i := range n {
-		seed(t, service, fmt.Sprintf(`{"doi":"10.5072/%05d","created":"%d","titles":[{"title":"Number %d"}],"client":"c%d","types":{"resourceTypeGeneral":"Text"}}`, i, 2000+i%7, i, i%3))
+		seed(t, service, fmt.Sprintf(`{"doi":"10.5072/%05d","created":"%d","titles":[{"title":"Number `+
+			`%d"}],"client":"c%d","types":{"resourceTypeGeneral":"Text"}}`, i, 2000+i%7, i, i%3))
 	}
 	return service
 }
@@ -107,7 +108,8 @@ func TestCursor(t *testing.T) {
 	added := 0
 	names, _ = walk("page[size]=25&query=number", func() {
 		added++
-		seed(t, service, fmt.Sprintf(`{"doi":"10.5072/late%d","created":"2030-01-0%d","titles":[{"title":"Number"}]}`, added, added))
+		seed(t, service, fmt.Sprintf(`{"doi":"10.5072/late%d","created":"2030-01-0%d","titles":[{"title":"Number"}]}`, added,
+			added))
 	})
 	assert.Equal(t, []string{"late1", "late2"}, names[60:], "what is created on the way comes at the end")
 

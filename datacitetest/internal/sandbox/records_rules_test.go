@@ -30,7 +30,8 @@ func withRecords(t testing.TB, behaviour sandbox.Behaviour) *sandbox.Service {
 	} {
 		require.Equal(t, 201, create(attributes).do(t, service).status)
 	}
-	seed(t, service, `{"doi":"10.70000/theirs","client":"other.repo"}`, `{"doi":"10.70000/secret","client":"other.repo","state":"draft"}`)
+	seed(t, service, `{"doi":"10.70000/theirs","client":"other.repo"}`,
+		`{"doi":"10.70000/secret","client":"other.repo","state":"draft"}`)
 	return service
 }
 
@@ -71,7 +72,8 @@ func writeOf(t testing.TB, request, body string) call {
 // tokenOf is a token of the first account with that role.
 func tokenOf(role string) string {
 	part := base64.RawURLEncoding.EncodeToString
-	return part([]byte(`{"alg":"none"}`)) + "." + part(fmt.Appendf(nil, `{"uid":"example.repo","role_id":%q,"exp":4102444800}`, role)) + "."
+	return part([]byte(`{"alg":"none"}`)) + "." + part(fmt.Appendf(nil,
+		`{"uid":"example.repo","role_id":%q,"exp":4102444800}`, role)) + "."
 }
 
 // outcome is an answer as the tables have it: its status, and what is wrong, or the state.
@@ -142,7 +144,8 @@ func TestRecordMembers(t *testing.T) {
 				}
 				a := writeOf(t, request, written).do(t, service)
 				require.Less(t, a.status, 300, a.body)
-				kept := requestOf("GET "+strings.TrimPrefix(request, "PUT ")+"?affiliation=true&publisher=true", "", "").do(t, service)
+				kept := requestOf("GET "+strings.TrimPrefix(request, "PUT ")+"?affiliation=true&publisher=true", "", "").do(t,
+					service)
 				shown := at(kept.read(t), "data.attributes")
 				if row[1] == "xml" {
 					encoded, _ := at(shown, "xml").(string)
@@ -189,7 +192,8 @@ func TestRecordTimes(t *testing.T) {
 // ordinary write moves none.
 func TestRecordTransfer(t *testing.T) {
 	to := func(attributes string) string {
-		return `{"data":{"attributes":{` + attributes + `},"relationships":{"client":{"data":{"type":"clients","id":"other.repo"}}}}}`
+		return `{"data":{"attributes":{` + attributes +
+			`},"relationships":{"client":{"data":{"type":"clients","id":"other.repo"}}}}}`
 	}
 	for _, behaviour := range []sandbox.Behaviour{sandbox.Documented, sandbox.Deployed} {
 		service := withRecords(t, behaviour)
@@ -202,7 +206,8 @@ func TestRecordTransfer(t *testing.T) {
 		writeOf(t, "PUT /dois/10.5072/draft", to(`"url":"https://example.org/1"`)).do(t, service)
 		before := show("")
 		assert.Equal(t, "example.repo", at(before, "relationships.client.data.id"))
-		a := writeOf(t, "PUT /dois/10.5072/draft as member", to(`"mode":"transfer","url":"https://example.org/2"`)).do(t, service)
+		a := writeOf(t, "PUT /dois/10.5072/draft as member", to(`"mode":"transfer","url":"https://example.org/2"`)).do(t,
+			service)
 		require.Equal(t, 200, a.status, a.body)
 		assert.Equal(t, 404, requestOf("GET /dois/10.5072/draft", "", "").do(t, service).status, "it is a draft of others")
 		after := show(" as other")
@@ -220,7 +225,8 @@ func TestRecordVersions(t *testing.T) {
 		written string
 		version float64
 	}{
-		{`"url":"https://example.org/2"`, 0}, {`"titles":[{"title":"Other"}]`, 1}, {`"titles":[{"title":"Other"}]`, 1}, {`"subjects":[{"subject":"s"}]`, 2},
+		{`"url":"https://example.org/2"`, 0}, {`"titles":[{"title":"Other"}]`, 1}, {`"titles":[{"title":"Other"}]`, 1},
+		{`"subjects":[{"subject":"s"}]`, 2},
 	} {
 		a := update("10.5072/draft", step.written).do(t, service)
 		assert.Equal(t, step.version, at(a.read(t), "data.attributes.metadataVersion"), step.written)
@@ -230,7 +236,8 @@ func TestRecordVersions(t *testing.T) {
 // The XML is written from the stored attributes, with the escapes of reading XML.
 func TestRecordRewritten(t *testing.T) {
 	service := recordsService(t)
-	document := strings.Replace(strings.ReplaceAll(testkit.Expand(t, "deployed-records.md", "[[RECORD]]"), "10.5072/other", "10.5072/draft"), "Climate of the Alps", "Salt &amp; Pepper", 1)
+	document := strings.Replace(strings.ReplaceAll(testkit.Expand(t, "deployed-records.md", "[[RECORD]]"), "10.5072/other",
+		"10.5072/draft"), "Climate of the Alps", "Salt &amp; Pepper", 1)
 	xml := base64.StdEncoding.EncodeToString([]byte(document))
 	stored := func(attributes string) string {
 		text, _ := at(update("10.5072/draft", attributes).do(t, service).read(t), "data.attributes.xml").(string)
@@ -265,11 +272,13 @@ func TestRecordXMLOfJSON(t *testing.T) {
 	read.header["Accept"] = "application/vnd.datacite.datacite+xml"
 	assert.Contains(t, inStore.body, `<identifier identifierType="DOI">10.5072/FOUND</identifier>`)
 	assert.Equal(t, inStore.body, read.do(t, service).body)
-	assert.Empty(t, strings.TrimSpace(requestOf("GET /metadata/10.5072/bare", "", "").do(t, service).body), "but not one that says nothing")
+	assert.Empty(t, strings.TrimSpace(requestOf("GET /metadata/10.5072/bare", "", "").do(t, service).body),
+		"but not one that says nothing")
 }
 
 func TestRecordRights(t *testing.T) {
-	for length, want := range map[int]string{2000: "201 draft", 2001: "422 rights_list: Rights should not have a length of more than 2000 characters."} {
+	for length, want := range map[int]string{2000: "201 draft",
+		2001: "422 rights_list: Rights should not have a length of more than 2000 characters."} {
 		a := create(`"doi":"10.5072/x","rightsList":[{"rights":"`+strings.Repeat("é", length)+`"}]`).do(t, recordsService(t))
 		assert.Equal(t, want, outcome(t, a))
 	}
@@ -283,7 +292,8 @@ func TestRecordLocation(t *testing.T) {
 
 func TestRecordCompressedResponses(t *testing.T) {
 	s := recordsService(t)
-	for coding, want := range map[string][2]string{"gzip": {"", "no-cache"}, "identity": {`W/"`, "max-age=0, private, must-revalidate"}} {
+	for coding, want := range map[string][2]string{"gzip": {"", "no-cache"},
+		"identity": {`W/"`, "max-age=0, private, must-revalidate"}} {
 		c := requestOf("GET /dois/10.5072/found", "", "")
 		c.header = map[string]string{"Accept-Encoding": coding}
 		h := c.do(t, s).header
@@ -336,7 +346,8 @@ func FuzzRecordWrites(f *testing.F) {
 			return
 		}
 		for _, accept := range []string{
-			"application/json", "application/x-bibtex", "application/vnd.citationstyles.csl+json", "text/x-bibliography", "application/vnd.datacite.datacite+json",
+			"application/json", "application/x-bibtex", "application/vnd.citationstyles.csl+json", "text/x-bibliography",
+			"application/vnd.datacite.datacite+json",
 		} {
 			c := requestOf("GET /dois/10.5072/draft", "", "")
 			c.header["Accept"] = accept

@@ -89,8 +89,10 @@ func held(t testing.TB, service *sandbox.Service) string {
 		datasets[i] = strings.TrimPrefix(doi, "10.5072/000")
 	}
 	all := func(of []string) string { return cmp.Or(strings.Join(of, ","), "-") }
-	return fmt.Sprintf("by %v; id %v; named %v; of %v; month %v-%v; from %v to %v; created %v; filters %d; attributes %d; codes %s; datasets %s; subsets %s;",
-		h["created-by"], h["report-id"], h["report-name"], h["client-id"], h["year"], h["month"], at(h, "reporting-period.begin-date"), at(h, "reporting-period.end-date"),
+	return fmt.Sprintf("by %v; id %v; named %v; of %v; month %v-%v; from %v to %v; created %v; filters %d; attributes "+
+		"%d; codes %s; datasets %s; subsets %s;",
+		h["created-by"], h["report-id"], h["report-name"], h["client-id"], h["year"], h["month"], at(h,
+			"reporting-period.begin-date"), at(h, "reporting-period.end-date"),
 		h["created"], len(list(h["report-filters"])), len(list(h["report-attributes"])), all(codes), all(datasets), all(subsets))
 }
 
@@ -102,7 +104,8 @@ func TestDeployedWrites(t *testing.T) {
 	plain := month("Repo", "2020-01-01", "")
 	bare := strings.Replace(plain, `,"exceptions":[]`, "", 1)
 	few := `{"release":"rd1","reporting-period":{"begin-date":"2020-01-01","end-date":"2020-01-28"}}`
-	full := strings.Replace(plain, `"report-filters":[],"report-attributes":[]`, `"report-filters":[{"name":"f","value":"1"}],"report-attributes":[{"name":"a","value":"2"}]`, 1)
+	full := strings.Replace(plain, `"report-filters":[],"report-attributes":[]`,
+		`"report-filters":[{"name":"f","value":"1"}],"report-attributes":[{"name":"a","value":"2"}]`, 1)
 	put := func(header string, datasets ...string) call {
 		return putReport(someUUID, reportBody(header, datasets...))
 	}
@@ -123,31 +126,43 @@ func TestDeployedWrites(t *testing.T) {
 	}
 	for name, writes := range map[string][]write{
 		"a plain report": {
-			{put(plain, numbered(1), numbered(2)), 201, `"client-id":"example.repo"`, "of example.repo; month 2020-1; datasets 1,2; subsets 1+2"}, // its own copy
-			{postReport(reportBody(month("Repo", "2020-01-02", ""), numbered(3))), 201, someUUID, "datasets 1,2"},                                 // year and month decide
-			{put(strings.Replace(plain, "2020-02-01", "2020-05-05", 1), numbered(7)), 200, "", "created 2020-05-05; datasets 7; subsets 1+2"},     // the copy is stale
+			// its own copy
+			{put(plain, numbered(1), numbered(2)), 201, `"client-id":"example.repo"`,
+				"of example.repo; month 2020-1; datasets 1,2; subsets 1+2"},
+			// year and month decide
+			{postReport(reportBody(month("Repo", "2020-01-02", ""), numbered(3))), 201, someUUID, "datasets 1,2"},
+			// the copy is stale
+			{put(strings.Replace(plain, "2020-02-01", "2020-05-05", 1), numbered(7)), 200, "",
+				"created 2020-05-05; datasets 7; subsets 1+2"},
 			{put(plain, numbered(8)).by("other.repo"), 200, "", "of example.repo; datasets 8"},
 		},
 		"subsets": {
 			{putNumber(1), 201, "", "datasets -; subsets 1; codes 69"},
-			{postSubset(reportBody(month("Repo", "2020-01-15", ""), numbered(2))), 201, "", "subsets 1,2"}, // code 69 is not needed again
+			// code 69 is not needed again
+			{postSubset(reportBody(month("Repo", "2020-01-15", ""), numbered(2))), 201, "", "subsets 1,2"},
 			{postSubset(reportBody(month("Repo", "2020-01-15", ""), numbered(2))), 201, "", "subsets 1,2,2"},
 			{postReport(reportBody(plain, numbered(3))), 201, "", "datasets -; subsets 1,2,2"},
 			{putNumber(5), 200, "", "subsets 5"},
 			{putNumber(5), 200, "", "subsets 5"},
 			{postSubset(`{"report-header":` + noted + `,"report-datasets":{"bogus":3}}`), 201, "", "subsets 5,empty"},
 			{postSubset(`{"report-header":` + noted + `}`), 201, "", "subsets 5,empty,empty"},
-			{postSubset(strings.Replace(reportBody(noted, numbered(6)), `"rd1"`, `"RD1"`, 1)), 422, "Report protocol is incorrect", "subsets 5,empty,empty"},
+			{postSubset(strings.Replace(reportBody(noted, numbered(6)), `"rd1"`, `"RD1"`, 1)), 422,
+				"Report protocol is incorrect", "subsets 5,empty,empty"},
 		},
 		"the end of a month moves with each PUT, and with no POST": {
-			{putPacked(until("14", partial+noteCompressed), numbered(1)), 201, "", "from 2020-01-01 to 2020-01-14; codes 3040,69"},
-			{postSubset(reportBody(until("31", noteCompressed), numbered(2))), 201, "", "from 2020-01-01 to 2020-01-14; codes 3040,69"},
+			{putPacked(until("14", partial+noteCompressed), numbered(1)), 201, "",
+				"from 2020-01-01 to 2020-01-14; codes 3040,69"},
+			{postSubset(reportBody(until("31", noteCompressed), numbered(2))), 201, "",
+				"from 2020-01-01 to 2020-01-14; codes 3040,69"},
 			{putPacked(until("31", noteCompressed), numbered(1)), 200, "", "from 2020-01-01 to 2020-01-31; codes 69"},
 		},
 		"some members are written once": {
 			{put(plain, numbered(1)), 201, "", ""},
-			{put(`{"release":"rd1","report-id":"new","created-by":"Another","created":"2021-01-01","reporting-period":{"begin-date":"2021-06-01","end-date":"2021-06-30"}}`, numbered(1)).by("other.repo"), 200,
-				`"client-id":"other.repo"; "created-by":"Another"; "report-id":"new"; "year":"2020"`, "by Repo; id DSR; named Dataset Master Report; of example.repo; month 2020-1; from 2021-06-01 to 2021-06-30; created 2021-01-01"},
+			{put(`{"release":"rd1","report-id":"new","created-by":"Another","created":"2021-01-01",`+
+				`"reporting-period":{"begin-date":"2021-06-01","end-date":"2021-06-30"}}`, numbered(1)).by("other.repo"), 200,
+				`"client-id":"other.repo"; "created-by":"Another"; "report-id":"new"; ` +
+					`"year":"2020"`, "by Repo; id DSR; named Dataset Master Report; of example.repo; month 2020-1; from 2021-06-01 " +
+					"to 2021-06-30; created 2021-01-01"},
 			{postReport(reportBody(month("Repo", "2021-06-01", ""), numbered(2))), 201, "2021", "datasets 1"}, // another report
 		},
 		"members that are left out stay": {
@@ -160,17 +175,26 @@ func TestDeployedWrites(t *testing.T) {
 			{put(bare, `{"volume":5}`), 422, "found unpermitted parameter: :volume", "subsets 1"},
 			{put(bare, `{"platform":5}`), 200, "", "codes 69; datasets -; subsets 1"}, // the schema is not looked at
 		},
-		"a compressed report, plain, with no exceptions": {{putNumber(1), 201, "", ""}, {put(plain, numbered(4)), 200, "", "codes -; datasets 4; subsets 1"}},
-		"a compressed report, gzip, without exceptions":  {{putNumber(1), 201, "", ""}, {putPacked(bare, numbered(4)), 200, "", "codes 69; subsets 4"}},
-		"a compressed report, gzip, with no exceptions":  {{putNumber(1), 201, "", ""}, {putPacked(plain, numbered(4)), 422, "undefined method `serialize' for #<ReportsController", "codes 69; subsets 4"}},
-		"a plain report, gzip, without 69":               {{put(plain, numbered(1)), 201, "", ""}, {putPacked(plain, numbered(4)), 200, "", "codes -; datasets 1; subsets 4"}},
-		"plain JSON with code 69":                        {{put(noted, numbered(1)), 201, "", "datasets -; subsets empty"}},
+		"a compressed report, plain, with no exceptions": {{putNumber(1), 201, "", ""},
+			{put(plain, numbered(4)), 200, "", "codes -; datasets 4; subsets 1"}},
+		"a compressed report, gzip, without exceptions": {{putNumber(1), 201, "", ""},
+			{putPacked(bare, numbered(4)), 200, "", "codes 69; subsets 4"}},
+		"a compressed report, gzip, with no exceptions": {{putNumber(1), 201, "", ""},
+			{putPacked(plain, numbered(4)), 422, "undefined method `serialize' for #<ReportsController", "codes 69; subsets 4"}},
+		"a plain report, gzip, without 69": {{put(plain, numbered(1)), 201, "", ""},
+			{putPacked(plain, numbered(4)), 200, "", "codes -; datasets 1; subsets 4"}},
+		"plain JSON with code 69": {{put(noted, numbered(1)), 201, "", "datasets -; subsets empty"}},
 		// A compressed PUT that is refused has destroyed what was there.
-		"refused: an unknown member": {{putNumber(1), 201, "", ""}, {subsetNumber(2), 201, "", ""}, {change(`"release"`, `"foo":1,"release"`), 400, "unknown attribute 'foo' for Report.", "subsets 3; codes 69"}},
-		"refused: no release":        {{putNumber(1), 201, "", ""}, {subsetNumber(2), 201, "", ""}, {change(`"release":"rd1",`, ""), 422, "param is missing", "subsets -; codes 69"}, {subsetNumber(4), 201, "", "subsets 4"}},
-		"refused: two months":        {{putNumber(1), 201, "", ""}, {subsetNumber(2), 201, "", ""}, {change(`"end-date":"2020-01-28"`, `"end-date":"2020-02-28"`), 422, "Reports are monthly", "subsets 1,2; codes 69"}},
+		"refused: an unknown member": {{putNumber(1), 201, "", ""}, {subsetNumber(2), 201, "", ""},
+			{change(`"release"`, `"foo":1,"release"`), 400, "unknown attribute 'foo' for Report.", "subsets 3; codes 69"}},
+		"refused: no release": {{putNumber(1), 201, "", ""}, {subsetNumber(2), 201, "", ""},
+			{change(`"release":"rd1",`, ""), 422, "param is missing",
+				"subsets -; codes 69"}, {subsetNumber(4), 201, "", "subsets 4"}},
+		"refused: two months": {{putNumber(1), 201, "", ""}, {subsetNumber(2), 201, "", ""},
+			{change(`"end-date":"2020-01-28"`, `"end-date":"2020-02-28"`), 422, "Reports are monthly", "subsets 1,2; codes 69"}},
 		"refused: the release": {
-			{putNumber(1), 201, "", ""}, {change(`"rd1"`, `"RD1"`), 422, "Report protocol is incorrect", "datasets -; subsets -; codes 69"},
+			{putNumber(1), 201, "", ""}, {change(`"rd1"`, `"RD1"`), 422, "Report protocol is incorrect",
+				"datasets -; subsets -; codes 69"},
 			{postReport(reportBody(noted, numbered(1))), 201, "", ""}, // a row without meaning
 			{putNumber(3), 200, "", "subsets 3"},
 		},
@@ -178,12 +202,14 @@ func TestDeployedWrites(t *testing.T) {
 			{putNumber(1), 201, "", "of example.repo"},
 			{subsetNumber(2).by("stranger.repo"), 409, "The resource already exists.", "subsets 1"},
 			{postReport(reportBody(plain, numbered(2))).by("stranger.repo"), 409, "The resource already exists.", "subsets 1"},
-			{putNumber(2).by("stranger.repo"), 200, `"client-id":"stranger.repo"`, "of example.repo; subsets 2"}, // PUT does not ask
+			// PUT does not ask
+			{putNumber(2).by("stranger.repo"), 200, `"client-id":"stranger.repo"`, "of example.repo; subsets 2"},
 			{subsetNumber(3), 201, `"client-id":"example.repo"`, "subsets 2,3"},
 		},
 		"year and month are those of the creation": {
 			{putNumber(1), 201, "", ""},
-			{putSubset(strings.ToUpper(someUUID), reportBody(month("Repo", "2019-12-01", noteCompressed), numbered(2))), 200, `"month":"1"`, "month 2020-1; from 2019-12-01 to 2019-12-28; subsets 2"},
+			{putSubset(strings.ToUpper(someUUID), reportBody(month("Repo", "2019-12-01", noteCompressed), numbered(2))), 200,
+				`"month":"1"`, "month 2020-1; from 2019-12-01 to 2019-12-28; subsets 2"},
 			{postSubset(reportBody(noted, numbered(3))), 201, someUUID, "subsets 2,3"},
 		},
 	} {
@@ -215,7 +241,8 @@ func TestDeployedIdentity(t *testing.T) {
 	plain := func(createdBy, begin string) string { return reportBody(month(createdBy, begin, ""), dataset) }
 	require.Equal(t, 201, putReport(someUUID, plain("Repo", "2020-01-01")).do(t, service).status)
 	const next = "0a3c1c1e-3b7a-4a8e-9d55-0d3b8e7a4f10"
-	assertRefused(t, postReport(plain("Repo", "2020-01-20")).by("other.repo").do(t, service), 409, "The resource already exists.")
+	assertRefused(t, postReport(plain("Repo", "2020-01-20")).by("other.repo").do(t, service), 409,
+		"The resource already exists.")
 	assertRefused(t, putReport(next, plain("Repo", "2020-01-20")).do(t, service), 409, "The resource already exists.")
 	assert.Equal(t, 201, putReport(next, plain("Repo", "2021-01-01")).do(t, service).status)
 	assertRefused(t, putReport("1-2-3", plain("Repo", "2022-01-01")).do(t, service), 422, "Record invalid")
@@ -253,7 +280,8 @@ func TestDeployedCompressedResponses(t *testing.T) {
 	service := deployed()
 	require.Equal(t, 201, putReport(someUUID, reportBody(month("Repo", "2020-01-01", ""), dataset)).do(t, service).status)
 	for accept, want := range map[string]string{
-		"gzip": "gzip", "gzip, deflate": "gzip", "*": "gzip", "gzip;q=0.5": "gzip", "": "", "br": "", "deflate": "", "x-gzip": "",
+		"gzip": "gzip", "gzip, deflate": "gzip", "*": "gzip", "gzip;q=0.5": "gzip", "": "", "br": "", "deflate": "",
+		"x-gzip":   "",
 		"gzip;q=0": "", "gzip;q=0.5, identity": "", "gzip;q=0, *": "",
 	} {
 		for _, id := range []string{someUUID, "unknown"} {
@@ -291,7 +319,9 @@ func TestDeployedListCapsRowsNotPages(t *testing.T) {
 
 func TestDeployedSeeds(t *testing.T) {
 	service := deployed()
-	odd := `{"id":"` + someUUID + `","report-header":{"report-id":"x","created":"2020-05-01T00:00:00Z","created-by":"Repo","reporting-period":{"begin-date":"2020-04-01","end-date":"2020-04-30"},"exceptions":[{},{"code":69}]},"report-datasets":[{"yop":2019}]}`
+	odd := `{"id":"` + someUUID + `","report-header":{"report-id":"x","created":"2020-05-01T00:00:00Z",` +
+		`"created-by":"Repo","reporting-period":{"begin-date":"2020-04-01","end-date":"2020-04-30"},"exceptions":[{},` +
+		`{"code":69}]},"report-datasets":[{"yop":2019}]}`
 	_, err := service.PutReport(json.RawMessage(odd))
 	require.NoError(t, err)
 	got := getReport(someUUID).do(t, service).read(t)

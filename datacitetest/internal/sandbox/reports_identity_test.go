@@ -86,7 +86,8 @@ func TestDeployedOrderIsRandom(t *testing.T) {
 // Case and accents of a creator do not count, and neither does the day.
 func TestDeployedNamesAreFolded(t *testing.T) {
 	for first, second := range map[string]string{
-		"Repo": "rEPO", "Répo X": "repo x", "Zürich a": "ZURICH A", "Re\u0301po X": "Répo x", "Ångström a": "angstrom A", "Ёлка a": "елка a",
+		"Repo": "rEPO", "Répo X": "repo x", "Zürich a": "ZURICH A", "Re\u0301po X": "Répo x", "Ångström a": "angstrom A",
+		"Ёлка a": "елка a",
 	} {
 		service := deployed()
 		a := postSubset(reportBody(month(first, "2020-07-01", noteCompressed), dataset)).do(t, service)
@@ -98,7 +99,8 @@ func TestDeployedNamesAreFolded(t *testing.T) {
 		assert.Equal(t, first, at(a.read(t), "report.report-header.created-by"))
 		assert.Equal(t, "2020-07-01", at(a.read(t), "report.report-header.reporting-period.begin-date"))
 		assert.Len(t, checksums(a.read(t)), 2)
-		assertRefused(t, putSubset(someUUID, reportBody(month(second, "2020-07-02", noteCompressed), dataset)).do(t, service), 409, "already exists")
+		assertRefused(t, putSubset(someUUID, reportBody(month(second, "2020-07-02", noteCompressed), dataset)).do(t, service),
+			409, "already exists")
 	}
 	service := deployed()
 	for i, name := range []string{"Repo", "Repos", "Яepo"} {
@@ -115,7 +117,8 @@ func TestDeployedCountries(t *testing.T) {
 			all = append(all, fmt.Sprintf(`"%c%c":1`, a, b))
 		}
 	}
-	body := reportBody(month("Repo", "2020-01-01", ""), strings.Replace(dataset, `"us":2,"de":1`, strings.Join(all, ","), 1))
+	body := reportBody(month("Repo", "2020-01-01", ""),
+		strings.Replace(dataset, `"us":2,"de":1`, strings.Join(all, ","), 1))
 	a := postReport(body).do(t, deployed())
 	require.Equal(t, 422, a.status)
 	title := at(a.read(t), "errors.0.title").(string)

@@ -218,41 +218,63 @@ func crashes(before int, at faults.Step) []sandbox.Fault {
 func TestDeployedCourses(t *testing.T) {
 	const one = "put 1: 201; start; "
 	courses := []course{
-		{"POST over a report", nil, one + "post 2; refused; @14; shows 1; answer 2: 400; @15; fails " + crash + "; @19; fails " + gone + "; answer 1: 201; took 20; shows 2"},
-		{"POSTs at once break the report", nil, one + "post 2; @1; post 3; @16; fails " + crash + "; answer 1: 201 2; answer 2: 201 2; fails [UsageReports] Cannot find report-subset gzip field.; broken"},
-		{"POSTs of the same bytes at once do not", nil, one + "post 2; post 2; answer 1: 201; answer 2: 201; shows 2; rows 3"},
-		{"first PUTs with one id at once", nil, "put 1; @1; put 1; answer 1: 201; answer 2: 422 undefined method `serialize'; shows 1"},
+		{"POST over a report", nil, one + "post 2; refused; @14; shows 1; answer 2: 400; @15; fails " + crash +
+			"; @19; fails " + gone + "; answer 1: 201; took 20; shows 2"},
+		{"POSTs at once break the report", nil,
+			one + "post 2; @1; post 3; @16; fails " + crash +
+				"; answer 1: 201 2; answer 2: 201 2; fails [UsageReports] Cannot find report-subset gzip field.; broken"},
+		{"POSTs of the same bytes at once do not", nil,
+			one + "post 2; post 2; answer 1: 201; answer 2: 201; shows 2; rows 3"},
+		{"first PUTs with one id at once", nil,
+			"put 1; @1; put 1; answer 1: 201; answer 2: 422 undefined method `serialize'; shows 1"},
 		{"PUT that creates", nil, "put 1; @14; fails 404; @15; shows 1; answer 1: 201"},
-		{"PUT over a report", nil, "put 1: 201; post 2: 201; start; put 3; @12; shows 2; @13; shows 2; @14; shows 0; @15; shows 1; @16; shows 1; @19; shows 1; answer 1: 200; took 20; shows 1"},
-		{"the document of a PUT comes after that of a POST", stalls(0, faults.Rendered), "put 2; @16; shows 1; post 3: 201 2; shows 2; answer 1: 201; fails " + crash + "; broken"},
-		{"the same over a report", stalls(1, faults.Rendered), one + "put 2; @16; shows 1; post 3: 201 2; shows 2; answer 1: 200; fails " + crash + "; broken"},
-		{"the document of a PUT comes first", []sandbox.Fault{{Kind: faults.Stall, Step: faults.Rendered, Delay: 3 * second}}, "put 1; @4.5; post 2; @22; shows 2; answer 1: 201; @23.2; fails " + crash + "; answer 2: 201; shows 2"},
-		{"a PUT is rendered after the other has cleaned up", stalls(0, faults.HeaderCommitted), "put 1; @18; post 2: 201; answer 1: 500 " + noText + "; shows 2; post 3: 201"},
-		{"a POST is rendered after the other has cleaned up", nil, "put 1; @4; post 2; answer 1: 201; answer 2: 500 " + noText + "; broken"},
+		{"PUT over a report", nil, "put 1: 201; post 2: 201; start; put 3; @12; shows 2; @13; shows 2; @14; shows 0; @15; " +
+			"shows 1; @16; shows 1; @19; shows 1; answer 1: 200; took 20; shows 1"},
+		{"the document of a PUT comes after that of a POST", stalls(0, faults.Rendered),
+			"put 2; @16; shows 1; post 3: 201 2; shows 2; answer 1: 201; fails " + crash + "; broken"},
+		{"the same over a report", stalls(1, faults.Rendered),
+			one + "put 2; @16; shows 1; post 3: 201 2; shows 2; answer 1: 200; fails " + crash + "; broken"},
+		{"the document of a PUT comes first", []sandbox.Fault{{Kind: faults.Stall, Step: faults.Rendered, Delay: 3 * second}},
+			"put 1; @4.5; post 2; @22; shows 2; answer 1: 201; @23.2; fails " + crash + "; answer 2: 201; shows 2"},
+		{"a PUT is rendered after the other has cleaned up", stalls(0, faults.HeaderCommitted),
+			"put 1; @18; post 2: 201; answer 1: 500 " + noText + "; shows 2; post 3: 201"},
+		{"a POST is rendered after the other has cleaned up", nil,
+			"put 1; @4; post 2; answer 1: 201; answer 2: 500 " + noText + "; broken"},
 		{"the same PUT twice", stalls(0, faults.Rendered), "put 1; @18; put 1: 200; answer 1: 201; shows 1; post 2: 201"},
-		{"without a document, with rows", stalls(2, faults.Rendered), one + "unknown-put 2: 400; shows 1; post 3; +18; shows 2; post 4: 201; shows 3; answer 1: 201 2; broken"},
-		{"without a document, without rows", stalls(2, faults.Rendered), one + "capital-put 2: 422; shows 0; post 3; +18; shows 1; post 4: 201; shows 2; answer 1: 201 1; broken"},
-		{"POST while there is no file", stalls(1, faults.DocumentDeleted), one + "post 2; +30; fails " + gone + "; post 3: 201 3; shows 3; answer 1: 201; broken"},
+		{"without a document, with rows", stalls(2, faults.Rendered),
+			one + "unknown-put 2: 400; shows 1; post 3; +18; shows 2; post 4: 201; shows 3; answer 1: 201 2; broken"},
+		{"without a document, without rows", stalls(2, faults.Rendered),
+			one + "capital-put 2: 422; shows 0; post 3; +18; shows 1; post 4: 201; shows 2; answer 1: 201 1; broken"},
+		{"POST while there is no file", stalls(1, faults.DocumentDeleted),
+			one + "post 2; +30; fails " + gone + "; post 3: 201 3; shows 3; answer 1: 201; broken"},
 		{"POST that arrives too late", nil, one + "post 2; @7.5; post 3: 500 " + noText + "; answer 1: 201; broken"},
-		{"PUT while there is no file repairs it", crashes(1, faults.DocumentDeleted), one + "post 2: dies; fails " + gone + "; put 5: 200; shows 1"},
+		{"PUT while there is no file repairs it", crashes(1, faults.DocumentDeleted),
+			one + "post 2: dies; fails " + gone + "; put 5: 200; shows 1"},
 
 		// What is left when the server dies at a step.
 		{"POST, before the row", crashes(1, faults.LookedUp), one + "post 2: dies; shows 1; post 5: 201; put 6: 200"},
-		{"POST, before the document", crashes(1, faults.RowInserted), one + "post 2: dies; fails " + crash + "; post 5: 500; put 6: 500"},
-		{"POST, after the header", crashes(1, faults.HeaderCommitted), one + "post 2: dies; fails " + crash + "; post 5: 500; put 6: 500"},
-		{"POST, without a file", crashes(1, faults.DocumentDeleted), one + "post 2: dies; fails " + gone + "; post 5: 201; put 6: 200"},
-		{"POST, with the document", crashes(1, faults.DocumentStored), one + "post 2: dies; shows 2; post 5: 201; put 6: 200"},
+		{"POST, before the document", crashes(1, faults.RowInserted),
+			one + "post 2: dies; fails " + crash + "; post 5: 500; put 6: 500"},
+		{"POST, after the header", crashes(1, faults.HeaderCommitted),
+			one + "post 2: dies; fails " + crash + "; post 5: 500; put 6: 500"},
+		{"POST, without a file", crashes(1, faults.DocumentDeleted),
+			one + "post 2: dies; fails " + gone + "; post 5: 201; put 6: 200"},
+		{"POST, with the document", crashes(1, faults.DocumentStored),
+			one + "post 2: dies; shows 2; post 5: 201; put 6: 200"},
 		{"POST, before the answer", crashes(1, faults.RowsCleaned), one + "post 2: dies; shows 2; post 5: 201; put 6: 200"},
 		{"first PUT, before the row", crashes(0, faults.LookedUp), "put 2: dies; fails 404; post 5: 201; put 6: 409"},
 		{"first PUT, before the document", crashes(0, faults.RowInserted), "put 2: dies; shows 1; post 5: 201; put 6: 200"},
 		{"first PUT, with the document", crashes(0, faults.DocumentStored), "put 2: dies; shows 1; post 5: 201; put 6: 200"},
-		{"PUT, after the document's removal", crashes(1, faults.DocumentRemoved), one + "put 2: dies; shows 1; post 5: 201; put 6: 200"},
-		{"PUT, after the rows' removal", crashes(1, faults.RowsDestroyed), one + "put 2: dies; shows 0; post 5: 201; put 6: 200"},
+		{"PUT, after the document's removal", crashes(1, faults.DocumentRemoved),
+			one + "put 2: dies; shows 1; post 5: 201; put 6: 200"},
+		{"PUT, after the rows' removal", crashes(1, faults.RowsDestroyed),
+			one + "put 2: dies; shows 0; post 5: 201; put 6: 200"},
 		{"PUT, before the document", crashes(1, faults.RowInserted), one + "put 2: dies; shows 1; post 5: 201; put 6: 200"},
 		{"a request that does not reach the step is done", crashes(0, faults.RowsDestroyed), "put 2: drops; shows 1"},
 	}
 	for _, in := range []string{"post 7", "plain-post", "plain-put", "put 8"} {
-		courses = append(courses, course{in + " looks the report up while a row is not in the document", nil, one + "post 2; @4; " + in + ": 500 " + crash + "; answer 1: 201; shows 2"})
+		courses = append(courses, course{in + " looks the report up while a row is not in the document", nil,
+			one + "post 2; @4; " + in + ": 500 " + crash + "; answer 1: 201; shows 2"})
 	}
 	for _, c := range courses {
 		t.Run(c.name, func(t *testing.T) { synctest.Test(t, c.run) })
@@ -295,7 +317,8 @@ func TestDeployedGapOfPlainPUT(t *testing.T) {
 // and GET shows a whole report or says why it cannot.
 func TestDeployedWritesOfAllKindsAtOnce(t *testing.T) {
 	steps := []faults.Step{
-		"", faults.Parsed, faults.LookedUp, faults.DocumentRemoved, faults.RowsDestroyed, faults.RowInserted, faults.HeaderCommitted,
+		"", faults.Parsed, faults.LookedUp, faults.DocumentRemoved, faults.RowsDestroyed, faults.RowInserted,
+		faults.HeaderCommitted,
 		faults.Rendered, faults.DocumentDeleted, faults.DocumentStored, faults.RowsCleaned,
 	}
 	for seed := range uint64(60) {
@@ -304,7 +327,8 @@ func TestDeployedWritesOfAllKindsAtOnce(t *testing.T) {
 			service := sandbox.New(&sandbox.Options{
 				Behaviour: sandbox.Deployed, WriteTime: 20 * second,
 				Faults: func(int, *http.Request) *sandbox.Fault {
-					f := sandbox.Fault{Kind: faults.Stall, Step: steps[random.IntN(len(steps))], Delay: time.Duration(random.IntN(20)) * second}
+					f := sandbox.Fault{Kind: faults.Stall, Step: steps[random.IntN(len(steps))],
+						Delay: time.Duration(random.IntN(20)) * second}
 					if f.Step == "" {
 						return nil
 					}
@@ -362,7 +386,8 @@ func TestDeployedWorkGoesOnOverAPort(t *testing.T) {
 		},
 	}, false)
 	defer server.Close()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/reports", strings.NewReader(string(zipped([]byte(reportBody(noted, numbered(2)))))))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/reports",
+		strings.NewReader(string(zipped([]byte(reportBody(noted, numbered(2)))))))
 	require.NoError(t, err)
 	req.Header = gzipPost(t, server.Current(), nil).Header
 	_, err = server.HTTPClient().Do(req)

@@ -15,12 +15,14 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-const dataset = `{"uri":"https://repo.example.org/1","yop":"2019","platform":"Example Repository","data-type":"dataset",` +
+const dataset = `{"uri":"https://repo.example.org/1","yop":"2019","platform":"Example ` +
+	`Repository","data-type":"dataset",` +
 	`"publisher":"Example","dataset-id":[{"type":"doi","value":"10.5072/0001"}],` +
 	`"performance":[{"period":{"begin-date":"2020-01-01","end-date":"2020-01-31"},"instance":[` +
 	`{"count":3,"metric-type":"total-dataset-requests","access-method":"regular","country-counts":{"us":2,"de":1}},` +
 	`{"count":2,"metric-type":"unique-dataset-investigations","access-method":"machine"}]}],` +
-	`"publisher-id":[{"type":"client-id","value":"example.repo"}],"dataset-dates":[{"type":"pub-date","value":"2019-02-03"}],` +
+	`"publisher-id":[{"type":"client-id","value":"example.repo"}],"dataset-dates":[{"type":"pub-date",` +
+	`"value":"2019-02-03"}],` +
 	`"dataset-title":"Alps","dataset-contributors":[{"type":"name","value":"Garza, K."}]}`
 
 // numbered is a dataset that differs from others.
@@ -34,7 +36,8 @@ func reportBody(header string, datasets ...string) string {
 
 var jsonType = map[string]string{"Content-Type": "application/json", "Accept": "application/json"}
 
-var gzipType = map[string]string{"Content-Type": "application/gzip", "Content-Encoding": "gzip", "Accept": "application/json"}
+var gzipType = map[string]string{"Content-Type": "application/gzip", "Content-Encoding": "gzip",
+	"Accept": "application/json"}
 
 func postReport(body string) call {
 	return call{method: "POST", path: "/reports", header: jsonType, body: body, as: "token"}
@@ -96,48 +99,67 @@ func TestReportValidation(t *testing.T) {
 		return strings.Replace(valid, old, replacement, 1)
 	}
 	for name, want := range map[string]struct{ body, title string }{
-		"empty body":                 {"", "unexpected EOF"},
-		"broken JSON":                {valid[:len(valid)-3], "unexpected EOF"},
-		"something after":            {valid + "x", "the end"},
-		"nested without end":         {`{"id":` + strings.Repeat("[", 200), "nested too deep"},
-		"an array":                   {"[" + valid + "]", "an object expected"},
-		"wrapped in report":          {`{"report":` + valid + `}`, "report-header is missing"},
-		"no header":                  {`{"report-datasets":[]}`, "report-header is missing"},
-		"no datasets":                {`{"report-header":` + header("Repo", "2020-01-01", "") + `}`, "report-datasets is missing"},
-		"datasets twice":             {strings.TrimSuffix(valid, "}") + `,"report-datasets":[]}`, "given twice"},
-		"invalid UTF-8":              {change(`"Alps"`, "\"\xff\""), "invalid UTF-8"},
-		"control character":          {change(`"Alps"`, "\"a\nb\""), "at byte"},
-		"broken escape":              {change(`"Alps"`, `"\x"`), "a bad escape"},
-		"header not an object":       {`{"report-header":[],"report-datasets":[]}`, "report-header: an object expected"},
-		"header member unknown":      {change(`"release":"rd1"`, `"release":"rd1","client-id":"x"`), ":client-id"},
-		"no created-by":              {change(`"created-by":"Repo",`, ""), "report-header: did not contain a required property of 'created-by'"},
-		"created-by empty":           {change(`"created-by":"Repo"`, `"created-by":""`), "report-header/created-by: can't be blank"},
-		"release a number":           {change(`"release":"rd1"`, `"release":1`), "report-header/release: of type"},
-		"created a time":             {change(`"created":"2020-02-01"`, `"created":"2020-02-01T00:00:00Z"`), "report-header/created"},
-		"no period":                  {change(`,"reporting-period":{"begin-date":"2020-01-01","end-date":"2020-12-31"}`, ""), "report-header: did not contain a required property of 'reporting-period'"},
-		"no begin-date":              {change(`{"begin-date":"2020-01-01","end-date":"2020-12-31"}`, `{"end-date":"2020-12-31"}`), "report-header/reporting-period: did not contain a required property of 'begin-date'"},
-		"no such day":                {change(`"end-date":"2020-12-31"`, `"end-date":"2020-02-30"`), "report-header/reporting-period/end-date"},
-		"ends before it begins":      {change(`"end-date":"2020-12-31"`, `"end-date":"2019-12-31"`), "end-date 2019-12-31 is before begin-date 2020-01-01"},
-		"exceptions an object":       {change(`"exceptions":[]`, `"exceptions":{}`), "report-header/exceptions: of type"},
-		"code a string":              {change(`"exceptions":[]`, `"exceptions":[{"code":"69"}]`), "report-header/exceptions/0/code: of type"},
-		"exception member unknown":   {change(`"exceptions":[]`, `"exceptions":[{"helpUrl":"x"}]`), ":helpUrl"},
-		"code 69 but not compressed": {change(`"exceptions":[]`, `"exceptions":[`+noteCompressed+`]`), "code 69 says compressed"},
-		"datasets an object":         {change(`"report-datasets":[`, `"report-datasets":{},"x":[`), "report-datasets: an array expected"},
-		"dataset null":               {strings.Replace(valid, dataset, "null", 1), "report-datasets/0: of type"},
-		"the second dataset":         {strings.Replace(valid, dataset, dataset+`,{}`, 1), "report-datasets/1: did not contain a required property of"},
-		"dataset member unknown":     {change(`"yop":"2019"`, `"volume":"3"`), "report-datasets/0: found unpermitted parameter: :volume"},
-		"yop a number":               {change(`"yop":"2019"`, `"yop":2019`), "report-datasets/0/yop: of type"},
-		"other data-type":            {change(`"data-type":"dataset"`, `"data-type":"Dataset"`), "report-datasets/0/data-type"},
-		"no platform":                {change(`"platform":"Example Repository",`, ""), "required property of 'platform'"},
-		"publisher null":             {change(`"publisher":"Example"`, `"publisher":null`), "report-datasets/0/publisher: of type"},
+		"empty body":         {"", "unexpected EOF"},
+		"broken JSON":        {valid[:len(valid)-3], "unexpected EOF"},
+		"something after":    {valid + "x", "the end"},
+		"nested without end": {`{"id":` + strings.Repeat("[", 200), "nested too deep"},
+		"an array":           {"[" + valid + "]", "an object expected"},
+		"wrapped in report":  {`{"report":` + valid + `}`, "report-header is missing"},
+		"no header":          {`{"report-datasets":[]}`, "report-header is missing"},
+		"no datasets": {`{"report-header":` + header("Repo", "2020-01-01", "") + `}`,
+			"report-datasets is missing"},
+		"datasets twice":        {strings.TrimSuffix(valid, "}") + `,"report-datasets":[]}`, "given twice"},
+		"invalid UTF-8":         {change(`"Alps"`, "\"\xff\""), "invalid UTF-8"},
+		"control character":     {change(`"Alps"`, "\"a\nb\""), "at byte"},
+		"broken escape":         {change(`"Alps"`, `"\x"`), "a bad escape"},
+		"header not an object":  {`{"report-header":[],"report-datasets":[]}`, "report-header: an object expected"},
+		"header member unknown": {change(`"release":"rd1"`, `"release":"rd1","client-id":"x"`), ":client-id"},
+		"no created-by": {change(`"created-by":"Repo",`, ""),
+			"report-header: did not contain a required property of 'created-by'"},
+		"created-by empty": {change(`"created-by":"Repo"`, `"created-by":""`),
+			"report-header/created-by: can't be blank"},
+		"release a number": {change(`"release":"rd1"`, `"release":1`), "report-header/release: of type"},
+		"created a time": {change(`"created":"2020-02-01"`, `"created":"2020-02-01T00:00:00Z"`),
+			"report-header/created"},
+		"no period": {change(`,"reporting-period":{"begin-date":"2020-01-01","end-date":"2020-12-31"}`, ""),
+			"report-header: did not contain a required property of 'reporting-period'"},
+		"no begin-date": {change(`{"begin-date":"2020-01-01","end-date":"2020-12-31"}`,
+			`{"end-date":"2020-12-31"}`), "report-header/reporting-period: did not contain a required property of 'begin-date'"},
+		"no such day": {change(`"end-date":"2020-12-31"`, `"end-date":"2020-02-30"`),
+			"report-header/reporting-period/end-date"},
+		"ends before it begins": {change(`"end-date":"2020-12-31"`, `"end-date":"2019-12-31"`),
+			"end-date 2019-12-31 is before begin-date 2020-01-01"},
+		"exceptions an object": {change(`"exceptions":[]`, `"exceptions":{}`), "report-header/exceptions: of type"},
+		"code a string": {change(`"exceptions":[]`, `"exceptions":[{"code":"69"}]`),
+			"report-header/exceptions/0/code: of type"},
+		"exception member unknown": {change(`"exceptions":[]`, `"exceptions":[{"helpUrl":"x"}]`), ":helpUrl"},
+		"code 69 but not compressed": {change(`"exceptions":[]`, `"exceptions":[`+noteCompressed+`]`),
+			"code 69 says compressed"},
+		"datasets an object": {change(`"report-datasets":[`, `"report-datasets":{},"x":[`),
+			"report-datasets: an array expected"},
+		"dataset null": {strings.Replace(valid, dataset, "null", 1), "report-datasets/0: of type"},
+		"the second dataset": {strings.Replace(valid, dataset, dataset+`,{}`, 1),
+			"report-datasets/1: did not contain a required property of"},
+		"dataset member unknown": {change(`"yop":"2019"`, `"volume":"3"`),
+			"report-datasets/0: found unpermitted parameter: :volume"},
+		"yop a number": {change(`"yop":"2019"`, `"yop":2019`), "report-datasets/0/yop: of type"},
+		"other data-type": {change(`"data-type":"dataset"`, `"data-type":"Dataset"`),
+			"report-datasets/0/data-type"},
+		"no platform": {change(`"platform":"Example Repository",`, ""), "required property of 'platform'"},
+		"publisher null": {change(`"publisher":"Example"`, `"publisher":null`),
+			"report-datasets/0/publisher: of type"},
 		"no performance":             {change(`"performance":`, `"dataset-attributes":[],"performances":`), ":performances"},
 		"identifier of unknown type": {change(`"type":"doi"`, `"type":"handle"`), "report-datasets/0/dataset-id/0/type"},
-		"performance period":         {change(`"begin-date":"2020-01-01","end-date":"2020-01-31"`, `"begin-date":"2020-01","end-date":"2020-01-31"`), "report-datasets/0/performance/0/period/begin-date"},
-		"count a string":             {change(`"count":3`, `"count":"3"`), "report-datasets/0/performance/0/instance/0/count: of type"},
-		"count a fraction":           {change(`"count":3`, `"count":3.0`), "count: of type"},
-		"count with leading zeros":   {change(`"count":3`, `"count":03`), "is not a number"},
-		"metric-type not listed":     {change(`"total-dataset-requests"`, `"total-requests"`), "report-datasets/0/performance/0/instance/0/metric-type"},
-		"access-method not listed":   {change(`"machine"`, `"robot"`), "report-datasets/0/performance/0/instance/1/access-method"},
+		"performance period": {change(`"begin-date":"2020-01-01","end-date":"2020-01-31"`,
+			`"begin-date":"2020-01","end-date":"2020-01-31"`), "report-datasets/0/performance/0/period/begin-date"},
+		"count a string": {change(`"count":3`, `"count":"3"`),
+			"report-datasets/0/performance/0/instance/0/count: of type"},
+		"count a fraction":         {change(`"count":3`, `"count":3.0`), "count: of type"},
+		"count with leading zeros": {change(`"count":3`, `"count":03`), "is not a number"},
+		"metric-type not listed": {change(`"total-dataset-requests"`, `"total-requests"`),
+			"report-datasets/0/performance/0/instance/0/metric-type"},
+		"access-method not listed": {change(`"machine"`, `"robot"`),
+			"report-datasets/0/performance/0/instance/1/access-method"},
 		"country in capitals":        {change(`"us":2`, `"US":2`), `"US" is not a lowercase two-letter country code`},
 		"country count a string":     {change(`"us":2`, `"us":"2"`), "country-counts/us: of type"},
 		"country counts in an array": {change(`{"us":2,"de":1}`, `[]`), "country-counts: of type"},
@@ -149,7 +171,8 @@ func TestReportValidation(t *testing.T) {
 				assert.Equal(t, 422, a.status, c.method)
 				assert.Contains(t, at(a.read(t), "errors.0.title"), want.title)
 			}
-			assert.Equal(t, 0.0, at(call{method: "GET", path: "/reports"}.do(t, service).read(t), "meta.total"), "nothing is stored")
+			assert.Equal(t, 0.0, at(call{method: "GET", path: "/reports"}.do(t, service).read(t), "meta.total"),
+				"nothing is stored")
 		})
 	}
 	for name, body := range map[string]string{
@@ -183,7 +206,8 @@ func TestPutReport(t *testing.T) {
 	assert.Equal(t, 200, putReport(strings.ToUpper(someUUID), body("2020-02-01")).do(t, service).status)
 	assert.Equal(t, 409, putReport(other, body("2020-02-01")).do(t, service).status, "another report holds this period")
 	assert.Equal(t, 201, putReport(other, body("2020-01-01")).do(t, service).status, "the old period is free again")
-	for _, id := range []string{"1", "6f3c1c1e3b7a4a8e9d550d3b8e7a4f10", someUUID + "/x", "zzzc1c1e-3b7a-4a8e-9d55-0d3b8e7a4f10"} {
+	for _, id := range []string{"1", "6f3c1c1e3b7a4a8e9d550d3b8e7a4f10", someUUID + "/x",
+		"zzzc1c1e-3b7a-4a8e-9d55-0d3b8e7a4f10"} {
 		assert.Equal(t, 422, putReport(id, body("2021-01-01")).do(t, service).status, id)
 	}
 }
@@ -196,10 +220,13 @@ func TestListReports(t *testing.T) {
 		list := func(query string) answer { return call{method: "GET", path: "/reports?" + query}.do(t, service) }
 		assert.JSONEq(t, `{"reports":[],"meta":{"total":0,"total-pages":0,"page":1}}`, list("").body)
 		for n := range 9 {
-			require.Equal(t, 201, postReport(reportBody(month("Repo", fmt.Sprintf("2020-%02d-01", n+1), ""), dataset)).do(t, service).status)
+			require.Equal(t, 201, postReport(reportBody(month("Repo", fmt.Sprintf("2020-%02d-01", n+1), ""), dataset)).do(t,
+				service).status)
 		}
-		require.Equal(t, 201, postReport(reportBody(month("Other", "2019-01-01", ""), dataset)).by("other.repo").do(t, service).status)
-		_, err := service.PutReport([]byte(`{"id":"00000000-0000-4000-8000-000000000001","report-header":{"created-by":"odd"},"report-datasets":[]}`))
+		require.Equal(t, 201, postReport(reportBody(month("Other", "2019-01-01", ""), dataset)).by("other.repo").do(t,
+			service).status)
+		_, err := service.PutReport([]byte(
+			`{"id":"00000000-0000-4000-8000-000000000001","report-header":{"created-by":"odd"},"report-datasets":[]}`))
 		require.NoError(t, err)
 		var ids []string
 		for _, r := range list("").read(t)["reports"].([]any) {
@@ -228,7 +255,8 @@ func TestListReports(t *testing.T) {
 			"id=x," + strings.ToUpper(ids[0]) + "&created-by=nobody": {none, {1, 1, 1, 1}},
 			"created-by=&year=&id=":                                  {all, all},
 			"release=x&sort=-created&month=true":                     {all, all},
-			"page[size]=0":                                           {all, {}}, "page[size]=many": {all, {}}, "page[number]=-3": {all, {}}, "page=2": {all, {}}, "page=": {all, {}},
+			"page[size]=0": {all,
+				{}}, "page[size]=many": {all, {}}, "page[number]=-3": {all, {}}, "page=2": {all, {}}, "page=": {all, {}},
 			"page[size]=": {all, {}}, "page[number]=1_0": {{11, 1, 1, 11}, {}},
 		} {
 			a := list(query)
@@ -238,11 +266,13 @@ func TestListReports(t *testing.T) {
 			}
 			got := a.read(t)
 			assert.Equal(t, want[i], counts{
-				at(got, "meta.total").(float64), at(got, "meta.total-pages").(float64), at(got, "meta.page").(float64), float64(len(got["reports"].([]any))),
+				at(got, "meta.total").(float64), at(got, "meta.total-pages").(float64), at(got, "meta.page").(float64),
+				float64(len(got["reports"].([]any))),
 			}, query)
 		}
 	}
-	assertRefused(t, call{method: "GET", path: "/reports?created-by=100%"}.do(t, deployed()), 501, wire.ReportParameter.Name)
+	assertRefused(t, call{method: "GET", path: "/reports?created-by=100%"}.do(t, deployed()), 501,
+		wire.ReportParameter.Name)
 }
 
 func TestSeededReports(t *testing.T) {
@@ -253,12 +283,14 @@ func TestSeededReports(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "d0b2b372-1d0a-4aa6-8aad-a04673050cb2", id)
 	got := getReport(id).do(t, service)
-	assert.JSONEq(t, strings.Replace(odd, "D0B2B372", "d0b2b372", 1), string(mustJSON(t, got.read(t)["report"])), "odd as it is")
+	assert.JSONEq(t, strings.Replace(odd, "D0B2B372", "d0b2b372", 1), string(mustJSON(t, got.read(t)["report"])),
+		"odd as it is")
 
 	id, err = service.PutReport([]byte(`{"report-header":{},"report-datasets":[]}`))
 	require.NoError(t, err)
 	assert.NotEmpty(t, id)
-	for _, wrong := range []string{``, `[]`, `{"report-header":{}}`, `{"report-header":[],"report-datasets":[]}`, `{"report-header":{},"report-datasets":[}`} {
+	for _, wrong := range []string{``, `[]`, `{"report-header":{}}`, `{"report-header":[],"report-datasets":[]}`,
+		`{"report-header":{},"report-datasets":[}`} {
 		_, err := service.PutReport([]byte(wrong))
 		assert.Error(t, err, wrong)
 	}
@@ -285,7 +317,8 @@ func FuzzReportBody(f *testing.F) {
 	f.Add([]byte(`{"report-header":{"created":"2020-01-01"},"report-datasets":[{"yop":"\u00e9"}]}`))
 	service := newService()
 	f.Fuzz(func(t *testing.T, body []byte) {
-		a := call{method: "PUT", path: "/reports/" + someUUID, header: jsonType, body: string(body), as: "token"}.do(t, service)
+		a := call{method: "PUT", path: "/reports/" + someUUID, header: jsonType, body: string(body), as: "token"}.do(t,
+			service)
 		switch {
 		case a.status == 422:
 		case a.status >= 300:

@@ -19,7 +19,8 @@ var namedTest = regexp.MustCompile("`(Test\\w+)(?:/([^`]+))?`")
 // test that is named exists.
 func TestRulesOfTheDeployed(t *testing.T) {
 	sources := testSources(t)
-	for file, atLeast := range map[string]int{"deployed-reports.md": 70, "deployed-store.md": 12, "deployed-dois.md": 8, "deployed-records.md": 9, "deployed-usage.md": 40} {
+	for file, atLeast := range map[string]int{"deployed-reports.md": 70, "deployed-store.md": 12, "deployed-dois.md": 8,
+		"deployed-records.md": 9, "deployed-usage.md": 40} {
 		rules := rulesIn(t, file)
 		assert.Greater(t, len(rules), atLeast, file)
 		for _, cells := range rules {

@@ -40,8 +40,10 @@ var other = sandbox.Account{
 
 // member is the member that the first account belongs to, and lead leads the consortium of the second.
 var (
-	member = sandbox.Account{Username: "EXAMPLE", Password: "secret", ClientID: "example", ProviderID: "example", Role: "provider_admin"}
-	lead   = sandbox.Account{Username: "CONS", Password: "secret", ClientID: "cons", ProviderID: "cons", Role: "consortium_admin"}
+	member = sandbox.Account{Username: "EXAMPLE", Password: "secret", ClientID: "example", ProviderID: "example",
+		Role: "provider_admin"}
+	lead = sandbox.Account{Username: "CONS", Password: "secret", ClientID: "cons", ProviderID: "cons",
+		Role: "consortium_admin"}
 )
 
 func newService() *sandbox.Service { return newServiceAs(sandbox.Documented) }
@@ -49,7 +51,8 @@ func newService() *sandbox.Service { return newServiceAs(sandbox.Documented) }
 func deployed() *sandbox.Service { return newServiceAs(sandbox.Deployed) }
 
 func newServiceAs(behaviour sandbox.Behaviour) *sandbox.Service {
-	return sandbox.New(&sandbox.Options{Behaviour: behaviour, Accounts: []sandbox.Account{sandbox.DefaultAccount, other, member, lead}})
+	return sandbox.New(&sandbox.Options{Behaviour: behaviour,
+		Accounts: []sandbox.Account{sandbox.DefaultAccount, other, member, lead}})
 }
 
 func (c call) do(t testing.TB, service *sandbox.Service) answer {

@@ -96,8 +96,10 @@ func New(opts *Options) *Service {
 		o.Accounts = []record.Account{store.DefaultAccount}
 	}
 	settings := store.Settings{
-		Deployed: o.Behaviour == Deployed, Clock: o.Now, ResolveDelay: cmp.Or(o.ResolveDelay, 3*time.Minute), IndexLag: o.IndexLag, Accounts: o.Accounts,
-		MaxReport: atMost(o.MaxReport, wire.MaxReportBody), MaxBody: atMost(o.MaxBody, wire.MaxOtherBody), MaxDatasets: atMost(o.MaxDatasets, wire.MaxDatasets),
+		Deployed: o.Behaviour == Deployed, Clock: o.Now, ResolveDelay: cmp.Or(o.ResolveDelay, 3*time.Minute),
+		IndexLag: o.IndexLag, Accounts: o.Accounts,
+		MaxReport: atMost(o.MaxReport, wire.MaxReportBody), MaxBody: atMost(o.MaxBody,
+			wire.MaxOtherBody), MaxDatasets: atMost(o.MaxDatasets, wire.MaxDatasets),
 	}
 	s := over(store.New(settings), o, new(atWork))
 	s.front.SetFaults(o.Faults)
@@ -106,7 +108,8 @@ func New(opts *Options) *Service {
 
 // over is a service over a store.
 func over(store *store.Store, o Options, work *atWork) *Service {
-	s := &Service{Store: store, dois: dois.New(store), mds: mds.New(store), reports: reports.New(store, o.WriteTime), work: work, options: o}
+	s := &Service{Store: store, dois: dois.New(store), mds: mds.New(store), reports: reports.New(store, o.WriteTime),
+		work: work, options: o}
 	s.toCount.lag = o.UsageLag
 	s.reports.Stored, s.Store.Announce = s.announceReport, s.announceRecord
 	s.front.Respond = s.respond
@@ -161,7 +164,8 @@ func (s *Service) ShowRecord(doi string) map[string]any {
 	if rec == nil {
 		return nil
 	}
-	v := record.View{Affiliation: true, Publisher: true, Detail: true, Single: true, Deployed: s.Deployed, Owner: true, Agency: true}
+	v := record.View{Affiliation: true, Publisher: true, Detail: true, Single: true, Deployed: s.Deployed, Owner: true,
+		Agency: true}
 	if s.Deployed {
 		v.Known = s.Known
 	}

@@ -15,11 +15,13 @@ func TestSubsets(t *testing.T) {
 	service := newService()
 	noted := header("Repo", "2020-01-01", noteCompressed)
 	of := func(n int) call { return postSubset(reportBody(noted, numbered(n))) }
-	for _, c := range []call{of(1), postSubset(reportBody(noted)), of(2), of(2), postReport(reportBody(header("Repo", "2020-01-01", ""), numbered(9)))} {
+	for _, c := range []call{of(1), postSubset(reportBody(noted)), of(2), of(2),
+		postReport(reportBody(header("Repo", "2020-01-01", ""), numbered(9)))} {
 		require.Equal(t, 201, c.do(t, service).status)
 	}
 	got := getReport(onlyReport(t, service)).do(t, service).read(t)
-	assert.Equal(t, []string{"10.5072/0001", "10.5072/0002", "10.5072/0002"}, dois(got), "no gap; the same bytes are one more; plain JSON changes nothing")
+	assert.Equal(t, []string{"10.5072/0001", "10.5072/0002", "10.5072/0002"}, dois(got),
+		"no gap; the same bytes are one more; plain JSON changes nothing")
 	assert.NotContains(t, got["report"], "report-subsets")
 	assert.Equal(t, 409, of(3).by("other.repo").do(t, service).status)
 }
@@ -29,13 +31,14 @@ func TestCompressedReportsThatAreRefused(t *testing.T) {
 	whole := string(zipped([]byte(noted)))
 	for name, want := range map[string]struct{ body, title string }{
 		"no exceptions entry": {string(zipped([]byte(reportBody(header("Repo", "2020-01-01", ""), dataset)))), "code 69"},
-		"another code":        {string(zipped([]byte(reportBody(header("Repo", "2020-01-01", `{"code":3040}`), dataset)))), "code 69"},
-		"no gzip":             {noted, "not gzip"},
-		"cut off":             {whole[:len(whole)-20], "unexpected EOF"},
-		"damaged":             {whole[:40] + "\x00\x00\x00\x00" + whole[44:], ""},
-		"empty":               {"", "not gzip"},
-		"not JSON":            {string(zipped([]byte("hello"))), "an object expected"},
-		"a wrong value":       {string(zipped([]byte(strings.Replace(noted, `"count":3`, `"count":"-"`, 1)))), "count"},
+		"another code": {string(zipped([]byte(reportBody(header("Repo", "2020-01-01", `{"code":3040}`), dataset)))),
+			"code 69"},
+		"no gzip":       {noted, "not gzip"},
+		"cut off":       {whole[:len(whole)-20], "unexpected EOF"},
+		"damaged":       {whole[:40] + "\x00\x00\x00\x00" + whole[44:], ""},
+		"empty":         {"", "not gzip"},
+		"not JSON":      {string(zipped([]byte("hello"))), "an object expected"},
+		"a wrong value": {string(zipped([]byte(strings.Replace(noted, `"count":3`, `"count":"-"`, 1)))), "count"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service := newService()
@@ -52,7 +55,8 @@ func TestCompressedReportsThatAreRefused(t *testing.T) {
 
 // bare is the shortest dataset there can be, n of them.
 func bare(n int) []string {
-	const shortest = `{"platform":"","data-type":"dataset","publisher":"","performance":[],"publisher-id":[],"dataset-title":"%d"}`
+	const shortest = `{"platform":"","data-type":"dataset","publisher":"","performance":[],"publisher-id":[],` +
+		`"dataset-title":"%d"}`
 	out := make([]string, n)
 	for i := range out {
 		out[i] = fmt.Sprintf(shortest, i)

@@ -42,7 +42,8 @@ func TestTransportIsLikeANetwork(t *testing.T) {
 	require.Equal(t, 201, putMetadata("10.5072/x", metadataXML).do(t, service).status)
 	server := httptest.NewServer(service)
 	defer server.Close()
-	for _, path := range []string{"/reports", "/reports/" + someUUID, "/dois?query=x&page[size]=3", "/doi/10.5072/x", "/metadata/10.5072/x", "/dois/10.5072/a%23b"} {
+	for _, path := range []string{"/reports", "/reports/" + someUUID, "/dois?query=x&page[size]=3", "/doi/10.5072/x",
+		"/metadata/10.5072/x", "/dois/10.5072/a%23b"} {
 		t.Run(path, func(t *testing.T) {
 			look := func(client *http.Client, base string) (http.Header, string) {
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
@@ -187,8 +188,10 @@ func TestConcurrentUse(t *testing.T) {
 				doi := fmt.Sprintf("10.5072/%d-%d", worker, i)
 				assert.Equal(t, 201, putMetadata(doi, metadataXML).do(t, service).status)
 				assert.Equal(t, 201, putURL(doi, doi, "https://example.org/").do(t, service).status)
-				assert.Equal(t, 200, update("10.5072/shared", fmt.Sprintf(`"titles":[{"title":"%d of %d"}]`, i, worker)).do(t, service).status)
-				assert.Equal(t, 201, postSubset(reportBody(header("Repo", "2020-01-01", noteCompressed), dataset)).do(t, service).status)
+				assert.Equal(t, 200, update("10.5072/shared", fmt.Sprintf(`"titles":[{"title":"%d of %d"}]`, i, worker)).do(t,
+					service).status)
+				assert.Equal(t, 201, postSubset(reportBody(header("Repo", "2020-01-01", noteCompressed), dataset)).do(t,
+					service).status)
 				call{method: "GET", path: "/dois?query=alps&sort=-created"}.do(t, service)
 				service.Advance(time.Second)
 				service.Requests()

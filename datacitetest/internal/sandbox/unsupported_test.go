@@ -60,7 +60,9 @@ func serviceWithRecords(t testing.TB, behaviour sandbox.Behaviour) *sandbox.Serv
 	t.Helper()
 	service := newServiceAs(behaviour)
 	complete := testkit.Expand(t, recordTables, "[[COMPLETE]]")
-	for _, attributes := range []string{`"doi":"10.5072/draft",` + complete, `"doi":"10.5072/found","event":"publish",` + complete, `"doi":"10.5072/files","contentUrl":["https://example.org/1.csv"]`} {
+	for _, attributes := range []string{`"doi":"10.5072/draft",` + complete,
+		`"doi":"10.5072/found","event":"publish",` +
+			complete, `"doi":"10.5072/files","contentUrl":["https://example.org/1.csv"]`} {
 		require.Equal(t, 201, create(attributes).do(t, service).status)
 	}
 	return service

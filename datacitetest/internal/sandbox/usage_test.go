@@ -30,7 +30,8 @@ func counts(metric string, n any) string {
 
 // used is a dataset with instances.
 func used(doi string, instances ...string) string {
-	return fmt.Sprintf(`{"dataset-id":[{"type":"doi","value":%q}],"performance":[{"instance":[%s]}]}`, doi, strings.Join(instances, ","))
+	return fmt.Sprintf(`{"dataset-id":[{"type":"doi","value":%q}],"performance":[{"instance":[%s]}]}`, doi,
+		strings.Join(instances, ","))
 }
 
 func viewed(n any) string     { return counts(views, n) }
@@ -38,7 +39,8 @@ func downloaded(n any) string { return counts(downloads, n) }
 
 // usage is a report of a month, to be stored unchecked.
 func usageOf(id, begin string, datasets ...string) string {
-	return fmt.Sprintf(`{"id":%q,"report-header":{"release":"rd1","created":"2026-11-02","created-by":"Repo","reporting-period":{"begin-date":%q}},"report-datasets":[%s]}`,
+	return fmt.Sprintf(`{"id":%q,"report-header":{"release":"rd1","created":"2026-11-02","created-by":"Repo",`+
+		`"reporting-period":{"begin-date":%q}},"report-datasets":[%s]}`,
 		id, begin, strings.Join(datasets, ","))
 }
 
@@ -48,7 +50,9 @@ func october(datasets ...string) string { return usageOf(firstReport, "2026-10-0
 // countingService is a Deployed service with two records, in December 2026.
 func countingService(t *testing.T) *sandbox.Service {
 	t.Helper()
-	service := sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, Now: func() time.Time { return time.Date(2026, 12, 5, 0, 0, 0, 0, time.UTC) }})
+	service := sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, Now: func() time.Time {
+		return time.Date(2026, 12, 5, 0, 0, 0, 0, time.UTC)
+	}})
 	seed(t, service, `{"doi":"10.5072/alps"}`, `{"doi":"10.5072/reef"}`)
 	return service
 }
@@ -88,7 +92,8 @@ func TestDeployedUsage(t *testing.T) {
 	var shownYear strings.Builder
 	shownYear.WriteString("views")
 	for m := 1; m <= 12; m++ {
-		year = append(year, usageOf(fmt.Sprintf("%08d-1111-4111-8111-111111111111", m), fmt.Sprintf("2026-%02d-01", m), used("10.5072/alps", viewed(m))))
+		year = append(year, usageOf(fmt.Sprintf("%08d-1111-4111-8111-111111111111", m), fmt.Sprintf("2026-%02d-01", m),
+			used("10.5072/alps", viewed(m))))
 		shownYear.WriteString(fmt.Sprintf(" 2026-%02d:%d", m, m))
 	}
 	seven := slices.Repeat([]string{counts("total-dataset-requests", 1)}, 7)
@@ -97,52 +102,126 @@ func TestDeployedUsage(t *testing.T) {
 		alps, reef string
 	}{
 		// What of a dataset is read.
-		"views and downloads of two datasets":        {[]string{october(used("10.5072/alps", viewed(5), downloaded(2)), used("10.5072/reef", viewed(1)))}, "views 2026-10:5, downloads 2026-10:2", "views 2026-10:1"},
-		"a second performance is not read":           {[]string{october(strings.Replace(used("10.5072/alps", viewed(5)), `}]}]}`, `}]},{"instance":[`+downloaded(3)+`]}]}`, 1))}, "views 2026-10:5", ""},
-		"the first performance is empty":             {[]string{october(`{"dataset-id":[{"value":"10.5072/alps"}],"performance":[{},{"instance":[`+viewed(5)+`]}]}`, used("10.5072/reef", viewed(1)))}, "", "views 2026-10:1"},
-		"eight instances":                            {[]string{october(used("10.5072/alps", append(seven, viewed(5))...))}, "views 2026-10:5", ""},
-		"nine instances are too many":                {[]string{october(used("10.5072/alps", append(seven, viewed(5), downloaded(5))...), used("10.5072/reef", viewed(1)))}, "", "views 2026-10:1"},
-		"an instance that is in no list":             {[]string{october(`{"dataset-id":[{"value":"10.5072/alps"}],"performance":[{"instance":` + viewed(5) + `}]}`)}, "views 2026-10:5", ""},
-		"an instance in no list with nine members":   {[]string{october(`{"dataset-id":[{"value":"10.5072/alps"}],"performance":[{"instance":{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,` + viewed(5)[1:] + `}]}`)}, "", ""},
-		"the first id counts, whatever its type":     {[]string{october(strings.Replace(used("10.5072/alps", viewed(5)), `"type":"doi"`, `"type":"url"`, 1))}, "views 2026-10:5", ""},
-		"a handle before the DOI":                    {[]string{october(strings.Replace(used("10.5072/alps", viewed(5)), `[{`, `[{"type":"handle","value":"20.500/1"},{`, 1))}, "", ""},
-		"totals and machines are shown nowhere":      {[]string{october(used("10.5072/alps", counts("total-dataset-investigations", 9), strings.Replace(viewed(5), "regular", "machine", 1)))}, "", ""},
-		"a metric in capitals":                       {[]string{october(used("10.5072/alps", counts("Unique-Dataset-Investigations", 5)))}, "", ""},
-		"a metric with underscores":                  {[]string{october(used("10.5072/alps", counts("unique_dataset_investigations", 5)))}, "", ""},
-		"country counts are shown nowhere":           {[]string{october(used("10.5072/alps", strings.Replace(viewed(5), `"count"`, `"country-counts":{"us":5},"count"`, 1)))}, "views 2026-10:5", ""},
-		"data-type, title and platform are not read": {[]string{october(strings.Replace(used("10.5072/alps", viewed(5)), "{", `{"data-type":9,"dataset-title":null,"platform":[],`, 1))}, "views 2026-10:5", ""},
-		"counts that are zero stay as entries":       {[]string{october(used("10.5072/alps", viewed(0)))}, "views 2026-10:0", ""},
-		"negative counts":                            {[]string{october(used("10.5072/alps", viewed(-3)))}, "views 2026-10:-3", ""},
-		"the largest count":                          {[]string{october(used("10.5072/alps", viewed(2147483647), downloaded(int64(2147483648))))}, "views 2026-10:2147483647", ""},
-		"missing counts are one":                     {[]string{october(used("10.5072/alps", viewed("null"), downloaded("false")))}, "views 2026-10:1, downloads 2026-10:1", ""},
-		"counts of other kinds":                      {[]string{october(used("10.5072/alps", viewed("2.7"), downloaded(`"12 or so"`)))}, "views 2026-10:2, downloads 2026-10:12", ""},
-		"countries as instances: the last one":       {[]string{october(used("10.5072/alps", viewed(5), viewed(7)))}, "views 2026-10:7", ""},
-		"a dataset twice: the last one of a metric":  {[]string{october(used("10.5072/alps", viewed(5), downloaded(2)), used("https://doi.org/10.5072/ALPS", viewed(7)))}, "views 2026-10:7, downloads 2026-10:2", ""},
-		"a malformed dataset is skipped":             {[]string{october("null", "[]", "7", `{}`, `{"dataset-id":[]}`, used("10.5072/alps", viewed(5)))}, "views 2026-10:5", ""},
-		"the month of the header in UTC":             {[]string{usageOf(firstReport, "2026-10-01T00:00:00+02:00", used("10.5072/alps", viewed(5)))}, "views 2026-09:5", ""},
-		"not the month of the performance":           {[]string{october(strings.Replace(used("10.5072/alps", viewed(5)), `[{"instance"`, `[{"period":{"begin-date":"2026-03-01","end-date":"2026-03-31"},"instance"`, 1))}, "views 2026-10:5", ""},
-		"a begin-date of one digit":                  {[]string{usageOf(firstReport, "2026-3-1", used("10.5072/alps", viewed(5)))}, "views 2026-03:5", ""},
-		"no begin-date: the month of the import":     {[]string{strings.Replace(october(used("10.5072/alps", viewed(5))), `"begin-date":"2026-10-01"`, "", 1)}, "views 2026-12:5", ""},
-		"no created":                                 {[]string{strings.Replace(october(used("10.5072/alps", viewed(5))), `"created":"2026-11-02",`, "", 1)}, "", ""},
-		"code 69 as a text":                          {[]string{strings.Replace(october(used("10.5072/alps", viewed(5))), `"release"`, `"exceptions":[{"code":"69"}],"release"`, 1)}, "views 2026-10:5", ""},
+		"views and downloads of two datasets": {
+			[]string{october(used("10.5072/alps", viewed(5), downloaded(2)), used("10.5072/reef", viewed(1)))},
+			"views 2026-10:5, downloads 2026-10:2", "views 2026-10:1"},
+		"a second performance is not read": {
+			[]string{october(strings.Replace(used("10.5072/alps", viewed(5)), `}]}]}`, `}]},{"instance":[`+downloaded(3)+`]}]}`,
+				1))}, "views 2026-10:5", ""},
+		"the first performance is empty": {
+			[]string{october(`{"dataset-id":[{"value":"10.5072/alps"}],"performance":[{},{"instance":[`+viewed(5)+`]}]}`,
+				used("10.5072/reef", viewed(1)))}, "", "views 2026-10:1"},
+		"eight instances": {[]string{october(used("10.5072/alps", append(seven, viewed(5))...))},
+			"views 2026-10:5", ""},
+		"nine instances are too many": {
+			[]string{october(used("10.5072/alps", append(seven, viewed(5), downloaded(5))...), used("10.5072/reef", viewed(1)))},
+			"", "views 2026-10:1"},
+		"an instance that is in no list": {
+			[]string{october(`{"dataset-id":[{"value":"10.5072/alps"}],"performance":[{"instance":` + viewed(5) + `}]}`)},
+			"views 2026-10:5", ""},
+		"an instance in no list with nine members": {
+			[]string{october(`{"dataset-id":[{"value":"10.5072/alps"}],"performance":[{"instance":{"a":1,"b":1,"c":1,"d":1,` +
+				`"e":1,"f":1,` + viewed(5)[1:] + `}]}`)}, "", ""},
+		"the first id counts, whatever its type": {
+			[]string{october(strings.Replace(used("10.5072/alps", viewed(5)), `"type":"doi"`, `"type":"url"`, 1))},
+			"views 2026-10:5", ""},
+		"a handle before the DOI": {
+			[]string{october(strings.Replace(used("10.5072/alps", viewed(5)), `[{`, `[{"type":"handle","value":"20.500/1"},{`,
+				1))}, "", ""},
+		"totals and machines are shown nowhere": {
+			[]string{october(used("10.5072/alps", counts("total-dataset-investigations", 9),
+				strings.Replace(viewed(5), "regular", "machine", 1)))}, "", ""},
+		"a metric in capitals": {
+			[]string{october(used("10.5072/alps", counts("Unique-Dataset-Investigations", 5)))}, "", ""},
+		"a metric with underscores": {
+			[]string{october(used("10.5072/alps", counts("unique_dataset_investigations", 5)))}, "", ""},
+		"country counts are shown nowhere": {
+			[]string{october(used("10.5072/alps",
+				strings.Replace(viewed(5), `"count"`, `"country-counts":{"us":5},"count"`, 1)))}, "views 2026-10:5", ""},
+		"data-type, title and platform are not read": {
+			[]string{october(strings.Replace(used("10.5072/alps", viewed(5)), "{",
+				`{"data-type":9,"dataset-title":null,"platform":[],`, 1))}, "views 2026-10:5", ""},
+		"counts that are zero stay as entries": {[]string{october(used("10.5072/alps", viewed(0)))}, "views 2026-10:0",
+			""},
+		"negative counts": {[]string{october(used("10.5072/alps", viewed(-3)))}, "views 2026-10:-3",
+			""},
+		"the largest count": {
+			[]string{october(used("10.5072/alps", viewed(2147483647), downloaded(int64(2147483648))))},
+			"views 2026-10:2147483647", ""},
+		"missing counts are one": {
+			[]string{october(used("10.5072/alps", viewed("null"), downloaded("false")))}, "views 2026-10:1, downloads 2026-10:1",
+			""},
+		"counts of other kinds": {
+			[]string{october(used("10.5072/alps", viewed("2.7"), downloaded(`"12 or so"`)))},
+			"views 2026-10:2, downloads 2026-10:12", ""},
+		"countries as instances: the last one": {[]string{october(used("10.5072/alps", viewed(5), viewed(7)))},
+			"views 2026-10:7", ""},
+		"a dataset twice: the last one of a metric": {
+			[]string{october(used("10.5072/alps", viewed(5), downloaded(2)), used("https://doi.org/10.5072/ALPS", viewed(7)))},
+			"views 2026-10:7, downloads 2026-10:2", ""},
+		"a malformed dataset is skipped": {
+			[]string{october("null", "[]", "7", `{}`, `{"dataset-id":[]}`, used("10.5072/alps", viewed(5)))}, "views 2026-10:5",
+			""},
+		"the month of the header in UTC": {
+			[]string{usageOf(firstReport, "2026-10-01T00:00:00+02:00", used("10.5072/alps", viewed(5)))}, "views 2026-09:5", ""},
+		"not the month of the performance": {
+			[]string{october(strings.Replace(used("10.5072/alps", viewed(5)), `[{"instance"`,
+				`[{"period":{"begin-date":"2026-03-01","end-date":"2026-03-31"},"instance"`, 1))}, "views 2026-10:5", ""},
+		"a begin-date of one digit": {
+			[]string{usageOf(firstReport, "2026-3-1", used("10.5072/alps", viewed(5)))}, "views 2026-03:5", ""},
+		"no begin-date: the month of the import": {
+			[]string{strings.Replace(october(used("10.5072/alps", viewed(5))), `"begin-date":"2026-10-01"`, "", 1)},
+			"views 2026-12:5", ""},
+		"no created": {[]string{strings.Replace(october(used("10.5072/alps", viewed(5))), `"created":"2026-11-02",`,
+			"", 1)}, "", ""},
+		"code 69 as a text": {[]string{strings.Replace(october(used("10.5072/alps", viewed(5))), `"release"`,
+			`"exceptions":[{"code":"69"}],"release"`, 1)}, "views 2026-10:5", ""},
 		// Reports after reports.
-		"a correction replaces":                          {[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed(3)))}, "views 2026-10:3", ""},
-		"a dataset that is dropped keeps its number":     {[]string{october(used("10.5072/alps", viewed(5)), used("10.5072/reef", viewed(1))), october(used("10.5072/reef", viewed(2)))}, "views 2026-10:5", "views 2026-10:2"},
-		"downloads left out keep their number":           {[]string{october(used("10.5072/alps", viewed(5), downloaded(2))), october(used("10.5072/alps", viewed(6)))}, "views 2026-10:6, downloads 2026-10:2", ""},
-		"a zero replaces":                                {[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed(0)))}, "views 2026-10:0", ""},
-		"regular counts corrected to machine":            {[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", strings.Replace(viewed(5), "regular", "machine", 1)))}, "views 2026-10:5", ""},
-		"a correction with nine instances":               {[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", append(seven, viewed(6), downloaded(6))...))}, "views 2026-10:5", ""},
-		"a correction with no instances":                 {[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps"))}, "views 2026-10:5", ""},
-		"a correction with the DOI as second identifier": {[]string{october(used("10.5072/alps", viewed(5))), october(strings.Replace(used("10.5072/alps", viewed(6)), `[{`, `[{"value":"x"},{`, 1))}, "views 2026-10:5", ""},
-		"a correction in capitals":                       {[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", counts("UNIQUE-dataset-investigations", 6)))}, "views 2026-10:6", ""},
-		"a correction that is null":                      {[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed("null")))}, "views 2026-10:5", ""},
-		"a correction that is too large":                 {[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed(int64(3000000000))))}, "views 2026-10:5", ""},
-		"another month moves what the report has":        {[]string{october(used("10.5072/alps", viewed(5)), used("10.5072/reef", viewed(1))), usageOf(firstReport, "2026-09-01", used("10.5072/alps", viewed(5)))}, "views 2026-09:5", "views 2026-10:1"},
-		"two ids for a month are summed":                 {[]string{october(used("10.5072/alps", viewed(5))), usageOf(secondReport, "2026-10-01", used("10.5072/alps", viewed(5)))}, "views 2026-10:5 2026-10:5", ""},
-		"twelve months":                                  {year, shownYear.String(), ""},
-		"the same again changes nothing":                 {[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed(5)))}, "views 2026-10:5", ""},
-		"entries are by month, then as they were made":   {[]string{october(used("10.5072/alps", viewed(5))), usageOf(secondReport, "2026-09-01", used("10.5072/alps", viewed(4)))}, "views 2026-09:4 2026-10:5", ""},
-		"a fragment adds to its stem":                    {[]string{october(used("10.5072/alps", viewed(5)), used("10.5072/alps#map", viewed(2)), used("10.5072/alps?page=3", viewed(1)))}, "views 2026-10:5 2026-10:2 2026-10:1", ""},
+		"a correction replaces": {
+			[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed(3)))}, "views 2026-10:3", ""},
+		"a dataset that is dropped keeps its number": {
+			[]string{october(used("10.5072/alps", viewed(5)), used("10.5072/reef", viewed(1))),
+				october(used("10.5072/reef", viewed(2)))}, "views 2026-10:5", "views 2026-10:2"},
+		"downloads left out keep their number": {
+			[]string{october(used("10.5072/alps", viewed(5), downloaded(2))), october(used("10.5072/alps", viewed(6)))},
+			"views 2026-10:6, downloads 2026-10:2", ""},
+		"a zero replaces": {
+			[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed(0)))}, "views 2026-10:0", ""},
+		"regular counts corrected to machine": {
+			[]string{october(used("10.5072/alps", viewed(5))),
+				october(used("10.5072/alps", strings.Replace(viewed(5), "regular", "machine", 1)))}, "views 2026-10:5", ""},
+		"a correction with nine instances": {
+			[]string{october(used("10.5072/alps", viewed(5))),
+				october(used("10.5072/alps", append(seven, viewed(6), downloaded(6))...))}, "views 2026-10:5", ""},
+		"a correction with no instances": {
+			[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps"))}, "views 2026-10:5", ""},
+		"a correction with the DOI as second identifier": {
+			[]string{october(used("10.5072/alps", viewed(5))),
+				october(strings.Replace(used("10.5072/alps", viewed(6)), `[{`, `[{"value":"x"},{`, 1))}, "views 2026-10:5", ""},
+		"a correction in capitals": {
+			[]string{october(used("10.5072/alps", viewed(5))),
+				october(used("10.5072/alps", counts("UNIQUE-dataset-investigations", 6)))}, "views 2026-10:6", ""},
+		"a correction that is null": {
+			[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed("null")))}, "views 2026-10:5",
+			""},
+		"a correction that is too large": {
+			[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed(int64(3000000000))))},
+			"views 2026-10:5", ""},
+		"another month moves what the report has": {
+			[]string{october(used("10.5072/alps", viewed(5)), used("10.5072/reef", viewed(1))),
+				usageOf(firstReport, "2026-09-01", used("10.5072/alps", viewed(5)))}, "views 2026-09:5", "views 2026-10:1"},
+		"two ids for a month are summed": {
+			[]string{october(used("10.5072/alps", viewed(5))),
+				usageOf(secondReport, "2026-10-01", used("10.5072/alps", viewed(5)))}, "views 2026-10:5 2026-10:5", ""},
+		"twelve months": {year, shownYear.String(), ""},
+		"the same again changes nothing": {
+			[]string{october(used("10.5072/alps", viewed(5))), october(used("10.5072/alps", viewed(5)))}, "views 2026-10:5", ""},
+		"entries are by month, then as they were made": {
+			[]string{october(used("10.5072/alps", viewed(5))),
+				usageOf(secondReport, "2026-09-01", used("10.5072/alps", viewed(4)))}, "views 2026-09:4 2026-10:5", ""},
+		"a fragment adds to its stem": {[]string{
+			october(used("10.5072/alps", viewed(5)), used("10.5072/alps#map", viewed(2)),
+				used("10.5072/alps?page=3", viewed(1)))}, "views 2026-10:5 2026-10:2 2026-10:1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service := countingService(t)
@@ -203,7 +282,8 @@ func TestDeployedUsageSpellings(t *testing.T) {
 // alpsDataset is a dataset that the schema of reports takes.
 func alpsDataset(doi string, n int) string {
 	whole := strings.Replace(numbered(1), "10.5072/0001", doi, 1)
-	return strings.Replace(whole, `{"count":2,"metric-type":"unique-dataset-investigations","access-method":"machine"}`, viewed(n), 1)
+	return strings.Replace(whole, `{"count":2,"metric-type":"unique-dataset-investigations","access-method":"machine"}`,
+		viewed(n), 1)
 }
 
 // Reports as clients send them, and the records after each step.
@@ -218,7 +298,9 @@ func TestDeployedUsageOfSentReports(t *testing.T) {
 		alps, reef string
 	}
 	remove := func(service *sandbox.Service, id string) call {
-		return call{method: "DELETE", path: "/reports/" + id, header: map[string]string{"Authorization": "Bearer " + claims(fmt.Sprintf(`{"uid":"x","role_id":"staff_admin","exp":%d}`, service.Now().Unix()+60))}}
+		return call{method: "DELETE", path: "/reports/" + id,
+			header: map[string]string{"Authorization": "Bearer " +
+				claims(fmt.Sprintf(`{"uid":"x","role_id":"staff_admin","exp":%d}`, service.Now().Unix()+60))}}
 	}
 	service := countingService(t)
 	for name, steps := range map[string][]step{
@@ -240,13 +322,18 @@ func TestDeployedUsageOfSentReports(t *testing.T) {
 			{putSubset("", packed("10.5072/alps", 6)), 200, "views 2026-10:6", ""},
 		},
 		"compressed reports are not checked": {
-			{postSubset(reportBody(month("Repo", "2026-10-01", noteCompressed), `{"dataset-id":[{"value":"10.5072/alps"}],"performance":[{"instance":[{"metric-type":"unique-dataset-requests","access-method":"regular"}]}]}`)), 201, "downloads 2026-10:1", ""},
+			{postSubset(reportBody(month("Repo", "2026-10-01", noteCompressed),
+				`{"dataset-id":[{"value":"10.5072/alps"}],"performance":[{"instance":[{"metric-type":"unique-dataset-requests",`+
+					`"access-method":"regular"}]}]}`)), 201, "downloads 2026-10:1", ""},
 		},
 		"a dataset with a null among its instances is skipped": {
-			{postSubset(reportBody(month("Repo", "2026-10-01", noteCompressed), used("10.5072/alps", viewed(5), "null"), "null", used("10.5072/reef", viewed(1)))), 201, "", "views 2026-10:1"},
+			{postSubset(reportBody(month("Repo", "2026-10-01", noteCompressed), used("10.5072/alps", viewed(5), "null"), "null",
+				used("10.5072/reef", viewed(1)))), 201, "", "views 2026-10:1"},
 		},
 		"a plain report has lost its nulls before": {
-			{postReport(reportBody(month("Repo", "2026-10-01", ""), strings.Replace(alpsDataset("10.5072/alps", 5), `"instance":[`, `"instance":[null,`, 1))), 201, "views 2026-10:5", ""},
+			{postReport(reportBody(month("Repo", "2026-10-01", ""),
+				strings.Replace(alpsDataset("10.5072/alps", 5), `"instance":[`, `"instance":[null,`,
+					1))), 201, "views 2026-10:5", ""},
 		},
 		"DELETE removes no number": {
 			{postReport(plain(5)), 201, "views 2026-10:5", ""},
@@ -267,7 +354,8 @@ func TestDeployedUsageOfSentReports(t *testing.T) {
 		},
 		"a refused compressed PUT counts: its subset is stored": {
 			{postSubset(packed("10.5072/alps", 5)), 201, "views 2026-10:5", ""},
-			{putSubset("", reportBody(strings.Replace(month("Repo", "2026-10-01", noteCompressed), `"created":"2020-02-01"`, `"created":""`, 1), used("10.5072/alps", viewed(6)))), 422, "views 2026-10:6", ""},
+			{putSubset("", reportBody(strings.Replace(month("Repo", "2026-10-01", noteCompressed), `"created":"2020-02-01"`,
+				`"created":""`, 1), used("10.5072/alps", viewed(6)))), 422, "views 2026-10:6", ""},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -340,7 +428,8 @@ func TestDeployedUsageOfRecordsToCome(t *testing.T) {
 // A record shows numbers after a while, lists later still.
 func TestDeployedUsageLag(t *testing.T) {
 	now := time.Date(2026, 12, 5, 0, 0, 0, 0, time.UTC)
-	service := sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, UsageLag: time.Hour, IndexLag: 24 * time.Hour, Now: func() time.Time { return now }})
+	service := sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, UsageLag: time.Hour, IndexLag: 24 * time.Hour,
+		Now: func() time.Time { return now }})
 	seed(t, service, `{"doi":"10.5072/alps"}`, `{"doi":"10.5072/reef"}`)
 	put := func(n int) {
 		_, err := service.PutReport([]byte(october(used("10.5072/alps", viewed(n)))))
@@ -375,7 +464,8 @@ func TestDeployedUsageOfReportsThatAreGone(t *testing.T) {
 	a := postReport(reportBody(month("Repo", "2026-10-01", ""), alpsDataset("10.5072/alps", 5))).do(t, service)
 	require.Equal(t, 201, a.status)
 	staff := claims(fmt.Sprintf(`{"uid":"x","role_id":"staff_admin","exp":%d}`, service.Now().Unix()+60))
-	gone := call{method: "DELETE", path: "/reports/" + onlyReport(t, service), header: map[string]string{"Authorization": "Bearer " + staff}}
+	gone := call{method: "DELETE", path: "/reports/" + onlyReport(t, service),
+		header: map[string]string{"Authorization": "Bearer " + staff}}
 	require.Equal(t, 204, gone.do(t, service).status)
 	service.Advance(2 * time.Hour)
 	assert.Empty(t, usageShown(t, service, "10.5072/alps"))
@@ -407,7 +497,8 @@ func TestDeployedUsageIsSaved(t *testing.T) {
 func TestUsageThatIsNotCounted(t *testing.T) {
 	documented := newService()
 	seed(t, documented, `{"doi":"10.5072/alps","viewCount":3,"viewsOverTime":[{"yearMonth":"2020-01","total":3}]}`)
-	_, err := documented.PutReport([]byte(strings.Replace(october(used("10.5072/alps", viewed(5))), `"2026-10-01"`, `"2026-10-01","end-date":"2026-10-31"`, 1)))
+	_, err := documented.PutReport([]byte(strings.Replace(october(used("10.5072/alps", viewed(5))), `"2026-10-01"`,
+		`"2026-10-01","end-date":"2026-10-31"`, 1)))
 	require.NoError(t, err)
 	documented.ProcessUsage()
 	assert.Equal(t, "views 2020-01:3", usageShown(t, documented, "10.5072/alps"))

@@ -75,7 +75,8 @@ var unsupported = sync.OnceValue(func() []string {
 })
 
 // kinds are the kinds of fields by their name in the table of properties.
-var kinds = map[string]kind{"keyword": exact, "lower": folded, "text": text, "text+": text, "number": number, "date": date, "year": year}
+var kinds = map[string]kind{"keyword": exact, "lower": folded, "text": text, "text+": text, "number": number,
+	"date": date, "year": year}
 
 func addProperties(fields map[string]field, before string, of []*record.Property) {
 	for _, p := range of {
@@ -145,11 +146,13 @@ func newField(name string, k kind) field {
 // index lacks.
 var (
 	commonFields = sync.OnceValue(func() []field {
-		return some("uid", 1, "titles.title", 1, "creators.name", 1, "creators.nameIdentifiers.nameIdentifier", 1, "publisher", 1,
+		return some("uid", 1, "titles.title", 1, "creators.name", 1, "creators.nameIdentifiers.nameIdentifier", 1,
+			"publisher", 1,
 			"descriptions.description", 1, "subjects.subject", 1, "related_identifiers.relatedIdentifier", 1)
 	})
 	indexFields = sync.OnceValue(func() []field {
-		return some("uid", 50, "related_identifiers.relatedIdentifier", 3, "titles.title", 3, "creator_names", 3, "publisher", 3,
+		return some("uid", 50, "related_identifiers.relatedIdentifier", 3, "titles.title", 3, "creator_names", 3, "publisher",
+			3,
 			"descriptions.description", 3, "subjects.subject", 3)
 	})
 )

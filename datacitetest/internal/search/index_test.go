@@ -90,7 +90,8 @@ func titled(title string) map[string]any {
 func one[T any](random *rand.Rand, of ...T) T { return of[random.IntN(len(of))] }
 
 func word(random *rand.Rand) string {
-	return one(random, "Alps", "alps", "Über", "über", "CLIMATE", "climate", "3.14", "l'été", "at_home", "10.5072/a", "10.5072/A", "—", "Σίσυφος", "İx", "2019", "07", "true", "crossref")
+	return one(random, "Alps", "alps", "Über", "über", "CLIMATE", "climate", "3.14", "l'été", "at_home", "10.5072/a",
+		"10.5072/A", "—", "Σίσυφος", "İx", "2019", "07", "true", "crossref")
 }
 
 // drawn is a record with a random one of the library in it.
@@ -103,7 +104,9 @@ func drawn(random *rand.Rand, n int) map[string]any {
 		return strings.Join(words, one(random, " ", ", ", "; "))
 	}
 	value := func() any {
-		return one[any](random, text(), text(), text(), nil, 2019.0, 7.0, true, "", []any{text(), text()}, []any{text(), nil}, []any{nil}, map[string]any{}, map[string]any{"other": text(), "a.b": nil}, map[string]any{"other": nil}, map[string]any{"other": map[string]any{"more": text()}, "last": nil})
+		return one[any](random, text(), text(), text(), nil, 2019.0, 7.0, true, "", []any{text(), text()}, []any{text(), nil},
+			[]any{nil}, map[string]any{}, map[string]any{"other": text(),
+				"a.b": nil}, map[string]any{"other": nil}, map[string]any{"other": map[string]any{"more": text()}, "last": nil})
 	}
 	record := map[string]any{"uid": fmt.Sprint("10.5072/", n), "id": fmt.Sprint("10.5072/", n)}
 	for name, v := range one(random, library...) {
@@ -111,25 +114,30 @@ func drawn(random *rand.Rand, n int) map[string]any {
 			record[name] = v
 		}
 	}
-	for _, name := range []string{"agency", "publisher", "publication_year", "view_count", "created", "new", "version_info", "creator_names", "titles", "descriptions"} {
+	for _, name := range []string{"agency", "publisher", "publication_year", "view_count", "created", "new",
+		"version_info", "creator_names", "titles", "descriptions"} {
 		if random.IntN(3) == 0 {
 			record[name] = value()
 		}
 	}
-	for list, member := range map[string]string{"titles": "title", "descriptions": "description", "subjects": "subject", "related_identifiers": "relatedIdentifier", "new": "member"} {
+	for list, member := range map[string]string{"titles": "title", "descriptions": "description", "subjects": "subject",
+		"related_identifiers": "relatedIdentifier", "new": "member"} {
 		if random.IntN(2) == 0 {
-			record[list] = []any{map[string]any{member: value(), "lang": value()}, map[string]any{member: text()}, nil}[random.IntN(2):][:1+random.IntN(2)]
+			record[list] = []any{map[string]any{member: value(), "lang": value()}, map[string]any{member: text()},
+				nil}[random.IntN(2):][:1+random.IntN(2)]
 		}
 	}
 	return record
 }
 
 func drawnQuery(random *rand.Rand, depth int) string {
-	field := one(random, "", "", "titles.title:", "titles.title.keyword:", "descriptions.description:", "descriptions.description.keyword:", "subjects.subject:", "uid:", "doi:", "publisher:",
+	field := one(random, "", "", "titles.title:", "titles.title.keyword:", "descriptions.description:",
+		"descriptions.description.keyword:", "subjects.subject:", "uid:", "doi:", "publisher:",
 		"publication_year:", "publicationYear:", "view_count:", "created:", "agency:", "new.member:", "new:", "titles:", "titles.lang:", "related_identifiers.relatedIdentifier:", "creators.name:", "version:", "state:")
 	escape := strings.NewReplacer("/", `\/`, ":", `\:`)
 	a, b := escape.Replace(word(random)), escape.Replace(word(random))
-	leaf := field + one(random, a, a, a, `"`+a+" "+b+`"`, `"`+a+" "+b+`"~`+one(random, "0", "2", "5"), a[:1]+"*", "*"+a[len(a)-1:], "?"+b[1:], a+"~1", "*", "["+a+" TO "+b+"]", "{2000 TO 2020}", ">="+a, "[* TO 10}",
+	leaf := field + one(random, a, a, a, `"`+a+" "+b+`"`, `"`+a+" "+b+`"~`+one(random, "0", "2", "5"), a[:1]+"*",
+		"*"+a[len(a)-1:], "?"+b[1:], a+"~1", "*", "["+a+" TO "+b+"]", "{2000 TO 2020}", ">="+a, "[* TO 10}",
 		"("+a+" "+b+")", "2014", "[2010 TO *]", "10.5072/"+fmt.Sprint(random.IntN(150)))
 	if random.IntN(8) == 0 {
 		leaf = "_exists_:" + one(random, "titles", "titles.title", "new.member", "new", "agency", "subjects", "client")
@@ -138,5 +146,6 @@ func drawnQuery(random *rand.Rand, depth int) string {
 	if depth == 0 || random.IntN(2) == 0 {
 		return leaf
 	}
-	return one(random, "", "", "-", "+", "NOT ") + leaf + one(random, " ", " AND ", " OR ", " AND NOT ") + "(" + drawnQuery(random, depth-1) + ")"
+	return one(random, "", "", "-", "+", "NOT ") + leaf + one(random, " ", " AND ", " OR ", " AND NOT ") + "(" +
+		drawnQuery(random, depth-1) + ")"
 }

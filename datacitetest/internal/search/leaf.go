@@ -83,7 +83,8 @@ func (l leaf) refused(f field) error {
 	default:
 		return nil
 	}
-	return refuse("failed to create query: Can only use %s queries on keyword, text and wildcard fields - not on [%s] which is of type [%s]", what, f.name, f.kind)
+	return refuse("failed to create query: Can only use %s queries on keyword, text and wildcard fields - not on [%s] "+
+		"which is of type [%s]", what, f.name, f.kind)
 }
 
 // inText searches for the leaf word by word.

@@ -55,8 +55,10 @@ func TestRefused(t *testing.T) {
 		{"a [b TO c] ]", `Lexical error at column 12: ']'`},
 		{`[a TO \u]`, "Truncated unicode escape sequence"},
 		{`[a\ TO b]`, "Term can not end with escape character"},
-		{"publication_year:20*", "Can only use prefix queries on keyword, text and wildcard fields - not on [publication_year] which is of type [date]"},
-		{"publication_year:2?10", "Can only use wildcard queries on keyword, text and wildcard fields - not on [publication_year]"},
+		{"publication_year:20*", "Can only use prefix queries on keyword, text and wildcard fields - not on " +
+			"[publication_year] which is of type [date]"},
+		{"publication_year:2?10", "Can only use wildcard queries on keyword, text and wildcard fields - not on " +
+			"[publication_year]"},
 		{"created:2015*", "Can only use prefix queries"},
 		{"view_count:1*", "not on [view_count] which is of type [integer]"},
 		{"publication_year:abc", "failed to parse date field [abc] with format [yyyy]"},
@@ -83,11 +85,14 @@ func TestRefused(t *testing.T) {
 // What the embedded service cannot read as its servers do is refused, and not searched for.
 func TestUnsupported(t *testing.T) {
 	for gap, queries := range map[*wire.Gap][]string{
-		wire.QueryDates:    {"created:[now-1d/d TO now]", "created:>now", "created:{2015-01-01||-1d/w TO 2016]", "publication_year:[2014||-4y TO 2012]"},
-		wire.QueryDistance: {"a~", "a~AUTO", "a~.5", "a~1.5", "a~-1", "a~foo", `"a b"~x`, `"a b"~-1`, "publication_year:2010~"},
-		wire.QueryScript:   {"titles.title:気", `titles.title:"気候"`, `titles.title:\気`, "気*", "titles.title:สวัสดี", "😀", "a\u3000b"},
-		wire.QueryFields:   {`titles.\*:a`, `\*:a`, "*:a", `_exists_:tit\*`, `titles.\*:*`},
-		wire.QueryEscape:   {`\ud83d\ude00`, `["a\"b" TO c]`, `["a TO b]`},
+		wire.QueryDates: {"created:[now-1d/d TO now]", "created:>now", "created:{2015-01-01||-1d/w TO 2016]",
+			"publication_year:[2014||-4y TO 2012]"},
+		wire.QueryDistance: {"a~", "a~AUTO", "a~.5", "a~1.5", "a~-1", "a~foo", `"a b"~x`, `"a b"~-1`,
+			"publication_year:2010~"},
+		wire.QueryScript: {"titles.title:気", `titles.title:"気候"`, `titles.title:\気`, "気*", "titles.title:สวัสดี", "😀",
+			"a\u3000b"},
+		wire.QueryFields: {`titles.\*:a`, `\*:a`, "*:a", `_exists_:tit\*`, `titles.\*:*`},
+		wire.QueryEscape: {`\ud83d\ude00`, `["a\"b" TO c]`, `["a TO b]`},
 	} {
 		for _, query := range queries {
 			for _, rules := range []bool{documented, deployed} {

@@ -76,8 +76,9 @@ func records(text string) []map[string]any {
 			delete(attributes, name)
 		}
 		rec := record.Record{
-			DOI: said.DOI, State: said.State, URL: said.URL, Client: said.ClientID, Provider: said.ProviderID, Repository: said.Client,
-			Created: said.Created, Registered: said.Registered, Attributes: attributes,
+			DOI: said.DOI, State: said.State, URL: said.URL, Client: said.ClientID, Provider: said.ProviderID,
+			Repository: said.Client,
+			Created:    said.Created, Registered: said.Registered, Attributes: attributes,
 		}
 		list = append(list, rec.Indexed())
 	}

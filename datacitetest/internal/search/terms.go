@@ -139,7 +139,8 @@ func (p *parser) rangeLeaf(field string) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := p.add(field, leaf{op: opRange, low: low, high: high, withLow: open.text == "[", withHigh: closing.text == "]"})
+	n, err := p.add(field, leaf{op: opRange, low: low, high: high, withLow: open.text == "[",
+		withHigh: closing.text == "]"})
 	return boosted(n, by), err
 }
 

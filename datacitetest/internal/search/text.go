@@ -173,5 +173,6 @@ func near(a, b []rune, edits int) bool {
 		return false
 	}
 	exchanged := len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0]
-	return near(a[1:], b, edits-1) || near(a, b[1:], edits-1) || near(a[1:], b[1:], edits-1) || exchanged && near(a[2:], b[2:], edits-1)
+	return near(a[1:], b, edits-1) || near(a, b[1:], edits-1) || near(a[1:], b[1:], edits-1) ||
+		exchanged && near(a[2:], b[2:], edits-1)
 }

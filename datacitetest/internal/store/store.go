@@ -59,9 +59,10 @@ type Settings struct {
 // clock.
 type Store struct {
 	Settings
-	Announce func(doi string) // is called for a record with related identifiers that was written; it must not use the store
-	moved    atomic.Int64     // nanoseconds added by Advance
-	keys     sync.Map         // the *Account of each API key
+	// is called for a record with related identifiers that was written; it must not use the store
+	Announce func(doi string)
+	moved    atomic.Int64 // nanoseconds added by Advance
+	keys     sync.Map     // the *Account of each API key
 
 	mu      sync.RWMutex
 	records map[string]*record.Record // packed, by key; a stored record never changes, it is replaced
@@ -193,7 +194,8 @@ func (s *Store) RegisteredNames(account *record.Account) (dois []string) {
 	defer s.mu.RUnlock()
 	for _, rec := range s.records {
 		prefix, _ := names.Split(rec.DOI)
-		if rec.State != record.Draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] && (s.Deployed || rec.Owner(account)) {
+		if rec.State != record.Draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] && (s.Deployed ||
+			rec.Owner(account)) {
 			dois = append(dois, s.Upper(rec.DOI))
 		}
 	}

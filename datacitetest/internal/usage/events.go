@@ -124,7 +124,8 @@ var dayForm = lazy.Regexp(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}`)
 // begin reads a begin-date. Text after the day that is not a time is ignored.
 func begin(v any) (at time.Time, ok bool) {
 	text, _ := v.(string)
-	for _, layout := range []string{"2006-1-2", "2006-1-2T15:04:05Z07:00", "2006-1-2T15:04:05Z0700", "2006-1-2 15:04:05Z07:00", "2006-1-2 15:04:05 -0700"} {
+	for _, layout := range []string{"2006-1-2", "2006-1-2T15:04:05Z07:00", "2006-1-2T15:04:05Z0700",
+		"2006-1-2 15:04:05Z07:00", "2006-1-2 15:04:05 -0700"} {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at.UTC(), true
 		}
@@ -145,7 +146,8 @@ func (e *Events) Of(doi string) map[string]any {
 	total, overTime := map[bool]int{}, map[bool][]any{true: {}, false: {}}
 	for _, event := range events {
 		total[event.Views] += int(event.Count)
-		overTime[event.Views] = append(overTime[event.Views], object{"yearMonth": event.YearMonth(), "total": float64(event.Count)})
+		overTime[event.Views] = append(overTime[event.Views],
+			object{"yearMonth": event.YearMonth(), "total": float64(event.Count)})
 	}
 	return object{
 		"viewCount": total[true], "viewsOverTime": overTime[true],

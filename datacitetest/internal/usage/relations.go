@@ -26,8 +26,10 @@ type side struct {
 }
 
 var sides = map[string]side{
-	"References": {"references", "citations", false}, "Cites": {"references", "citations", false}, "IsSupplementedBy": {"references", "citations", false},
-	"IsReferencedBy": {"references", "citations", true}, "IsCitedBy": {"references", "citations", true}, "IsSupplementTo": {"references", "citations", true},
+	"References": {"references", "citations", false}, "Cites": {"references", "citations", false},
+	"IsSupplementedBy": {"references", "citations", false},
+	"IsReferencedBy": {"references", "citations",
+		true}, "IsCitedBy": {"references", "citations", true}, "IsSupplementTo": {"references", "citations", true},
 	"HasPart": {"parts", "partOf", false}, "IsPartOf": {"parts", "partOf", true},
 	"HasVersion": {"versions", "versionOf", false}, "IsVersionOf": {"versions", "versionOf", true},
 }
@@ -57,7 +59,8 @@ func (e *Events) Relate(doi string, related []any, updated time.Time) []string {
 	touched := map[string]bool{}
 	for _, item := range related {
 		o, _ := item.(object)
-		r := Relation{doiURL(doi), doiURL(strings.ToLower(strings.TrimSpace(wire.String(o["relatedIdentifier"])))), wire.String(o["relationType"]), updated}
+		r := Relation{doiURL(doi), doiURL(strings.ToLower(strings.TrimSpace(wire.String(o["relatedIdentifier"])))),
+			wire.String(o["relationType"]), updated}
 		if sides[r.Type].source == "" || o["relatedIdentifierType"] != "DOI" || r.Subject == "" || r.Object == "" {
 			continue
 		}
@@ -112,7 +115,8 @@ func (e *Events) CitationsOverTime(doi string) []any {
 	at, first := names.Collate(doi), map[string]time.Time{}
 	for _, r := range e.related[at] {
 		source, target, s := r.ends()
-		if old, known := first[source]; s.target == "citations" && names.Collate(target) == at && (!known || r.At.Before(old)) {
+		if old, known := first[source]; s.target == "citations" && names.Collate(target) == at && (!known ||
+			r.At.Before(old)) {
 			first[source] = r.At
 		}
 	}

@@ -44,7 +44,8 @@ const (
 
 func TestService(t *testing.T) {
 	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "settings"), []byte("# mine\n\nservice = test\ncontact = ada@repository.example.org\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "settings"),
+		[]byte("# mine\n\nservice = test\ncontact = ada@repository.example.org\n"), 0o600))
 	for _, tt := range []struct {
 		use         account.Use
 		args        []string
@@ -57,14 +58,23 @@ func TestService(t *testing.T) {
 		{account.Reads, []string{"--service", "production"}, "test", folder, 0, production, ""},
 		{account.Reads, nil, "http://localhost:8080/", folder, 0, elsewhere, ""},
 		{account.Reads, nil, "", folder, 0, test + " |   \ncontact ada@repository.example.org\n", ""},
-		{account.Writes, nil, "", "", 2, "", "datacite: say which service is meant: add --service test or --service production, or choose one for all commands with datacite config service test\n"},
+		{account.Writes, nil, "", "", 2, "",
+			"datacite: say which service is meant: add --service test or --service production, or choose one for all commands " +
+				"with datacite config service test\n"},
 		{account.LogsIn, nil, "", "", 2, "", "datacite: say which service is meant: "},
 		{account.Writes, []string{"-n"}, "", "", 0, production, "reading from production (api.datacite.org)\n"},
-		{account.Writes, nil, "", folder, 2, "", "datacite: there is no login for test (api.test.datacite.org); store one with datacite login --service test, or see datacite help logins\n"},
-		{account.Writes, []string{"--service", "http://localhost:8080/"}, "", "", 2, "", "datacite: there is no login for localhost:8080; store one with datacite login --service http://localhost:8080, or see datacite help logins\n"},
+		{account.Writes, nil, "", folder, 2, "",
+			"datacite: there is no login for test (api.test.datacite.org); store one with datacite login --service test, or " +
+				"see datacite help logins\n"},
+		{account.Writes, []string{"--service", "http://localhost:8080/"}, "", "", 2, "",
+			"datacite: there is no login for localhost:8080; store one with datacite login --service http://localhost:8080, " +
+				"or see datacite help logins\n"},
 		{account.Writes, []string{"--service", "https://mds.test.datacite.org/", "-n"}, "", "", 0, test, ""},
-		{account.Reads, []string{"--service", "prodution"}, "", "", 2, "", `datacite: --service: "prodution" is not test, production or a URL that begins with https://; did you mean production?` + "\n"},
-		{account.Reads, nil, "api.datacite.org", "", 2, "", `datacite: DATACITE_SERVICE: "api.datacite.org" is not test, production or a URL`},
+		{account.Reads, []string{"--service", "prodution"}, "", "", 2, "",
+			`datacite: --service: "prodution" is not test, production or a URL that begins with https://; did you mean ` +
+				`production?` + "\n"},
+		{account.Reads, nil, "api.datacite.org", "", 2, "",
+			`datacite: DATACITE_SERVICE: "api.datacite.org" is not test, production or a URL`},
 		{account.Reads, []string{"--rate", "-1"}, "", folder, 2, "", "datacite: --rate is -1; it must be more than 0\n"},
 	} {
 		run := shelltest.Run{Env: map[string]string{"DATACITE_CONFIG_DIR": tt.folder}}
@@ -108,28 +118,43 @@ func TestLogin(t *testing.T) {
 		says string
 	}{
 		{shelltest.Run{Env: env()}, nil, 0, "| STORED p t"},
-		{shelltest.Run{Env: env()}, []string{"--service", "http://localhost:1", "-n"}, 0, "|   \n"}, // that of another service is not sent there
-		{shelltest.Run{Env: env()}, []string{"--service", "http://localhost:2"}, 2, "localhost_2 holds a password, and other accounts may read it"},
+		// that of another service is not sent there
+		{shelltest.Run{Env: env()}, []string{"--service", "http://localhost:1", "-n"}, 0, "|   \n"},
+		{shelltest.Run{Env: env()}, []string{"--service", "http://localhost:2"}, 2,
+			"localhost_2 holds a password, and other accounts may read it"},
 		{shelltest.Run{Env: env("DATACITE_TOKEN", "x")}, nil, 0, "|   x"},
 		{shelltest.Run{Env: env("DATACITE_USERNAME", "ENV", "DATACITE_PASSWORD", "q")}, nil, 0, "| ENV q "},
 		{shelltest.Run{Env: env("DATACITE_LOGIN", mine)}, nil, 0, "| FILE a=b "},
-		{shelltest.Run{Env: env("DATACITE_USERNAME", "ENV", "DATACITE_PASSWORD", "q")}, []string{"--login", mine}, 0, "| FILE a=b "},
+		{shelltest.Run{Env: env("DATACITE_USERNAME", "ENV", "DATACITE_PASSWORD", "q")}, []string{"--login", mine}, 0,
+			"| FILE a=b "},
 		{shelltest.Run{Env: env(), Stdin: login}, []string{"--login", "-"}, 0, "| FILE a=b "},
-		{shelltest.Run{Env: env()}, []string{"--login", open}, 2, "datacite: " + open + " holds a password, and other accounts may read it; run chmod 600 " + open},
+		{shelltest.Run{Env: env()}, []string{"--login", open}, 2,
+			"datacite: " + open + " holds a password, and other accounts may read it; run chmod 600 " + open},
 		{shelltest.Run{Env: env()}, []string{"--login", filepath.Join(folder, "none")}, 2, "none: no such file or directory"},
-		{shelltest.Run{Env: env()}, []string{"--login", write("user", "DATACITE_USERNAME=A\n", 0o600)}, 2, "user has DATACITE_USERNAME and no DATACITE_PASSWORD"},
-		{shelltest.Run{Env: env()}, []string{"--login", write("odd", "username=A\n", 0o600)}, 2, "odd: there is no username; a login is DATACITE_USERNAME and DATACITE_PASSWORD, or DATACITE_TOKEN"},
+		{shelltest.Run{Env: env()}, []string{"--login", write("user", "DATACITE_USERNAME=A\n", 0o600)}, 2,
+			"user has DATACITE_USERNAME and no DATACITE_PASSWORD"},
+		{shelltest.Run{Env: env()}, []string{"--login", write("odd", "username=A\n", 0o600)}, 2,
+			"odd: there is no username; a login is DATACITE_USERNAME and DATACITE_PASSWORD, or DATACITE_TOKEN"},
 		{shelltest.Run{Env: env()}, []string{"--login", write("empty", "\n", 0o600)}, 2, "empty has no login"},
-		{shelltest.Run{Env: env()}, []string{"--login", write("words", "EXAMPLE.REPO\n", 0o600)}, 2, "words: line 1 is not NAME=VALUE, as in DATACITE_USERNAME=EXAMPLE.REPO"},
-		{shelltest.Run{Env: env()}, []string{"--login", write("twice", login+login, 0o600)}, 2, "twice: line 3 gives DATACITE_USERNAME a second time; leave one of them out"},
-		{shelltest.Run{Env: env()}, []string{"--login", write("marked", "\ufeff"+strings.ReplaceAll(login, "\n", "\r\n"), 0o600)}, 0, "| FILE a=b "},
-		{shelltest.Run{Env: env()}, []string{"--login", write("long", "DATACITE_PASSWORD="+strings.Repeat("x", 1<<20), 0o600)}, 2, "long: bufio.Scanner: token too long"},
+		{shelltest.Run{Env: env()}, []string{"--login", write("words", "EXAMPLE.REPO\n", 0o600)}, 2,
+			"words: line 1 is not NAME=VALUE, as in DATACITE_USERNAME=EXAMPLE.REPO"},
+		{shelltest.Run{Env: env()}, []string{"--login", write("twice", login+login, 0o600)}, 2,
+			"twice: line 3 gives DATACITE_USERNAME a second time; leave one of them out"},
+		{shelltest.Run{Env: env()}, []string{"--login",
+			write("marked", "\ufeff"+strings.ReplaceAll(login, "\n", "\r\n"), 0o600)}, 0, "| FILE a=b "},
+		{shelltest.Run{Env: env()}, []string{"--login",
+			write("long", "DATACITE_PASSWORD="+strings.Repeat("x", 1<<20), 0o600)}, 2, "long: bufio.Scanner: token too long"},
 		{shelltest.Run{Env: env()}, []string{"--login", folder}, 2, "is a folder"},
-		{shelltest.Run{Env: env("DATACITE_LOGIN", "")}, nil, 2, "the variable DATACITE_LOGIN is set and empty; give it a value, or unset it"},
-		{shelltest.Run{Env: env("DATACITE_SERVICE", " ")}, nil, 2, "the variable DATACITE_SERVICE is set and empty; give it a value, or unset it"},
-		{shelltest.Run{Env: env("DATACITE_SEVRICE", "test")}, nil, 0, "warning: the variable DATACITE_SEVRICE has no effect; did you mean DATACITE_SERVICE?\n"},
-		{shelltest.Run{Env: env("DATCITE_TOKEN", "test")}, nil, 0, "warning: the variable DATCITE_TOKEN has no effect; did you mean DATACITE_TOKEN?\n"},
-		{shelltest.Run{Env: env("DATACITE_PASSWORD", "q")}, nil, 2, "the environment has DATACITE_PASSWORD and no DATACITE_USERNAME"},
+		{shelltest.Run{Env: env("DATACITE_LOGIN", "")}, nil, 2,
+			"the variable DATACITE_LOGIN is set and empty; give it a value, or unset it"},
+		{shelltest.Run{Env: env("DATACITE_SERVICE", " ")}, nil, 2,
+			"the variable DATACITE_SERVICE is set and empty; give it a value, or unset it"},
+		{shelltest.Run{Env: env("DATACITE_SEVRICE", "test")}, nil, 0,
+			"warning: the variable DATACITE_SEVRICE has no effect; did you mean DATACITE_SERVICE?\n"},
+		{shelltest.Run{Env: env("DATCITE_TOKEN", "test")}, nil, 0,
+			"warning: the variable DATCITE_TOKEN has no effect; did you mean DATACITE_TOKEN?\n"},
+		{shelltest.Run{Env: env("DATACITE_PASSWORD", "q")}, nil, 2,
+			"the environment has DATACITE_PASSWORD and no DATACITE_USERNAME"},
 	} {
 		if shelltest.IsWindows && strings.Contains(tt.says, "other accounts may read it") {
 			continue // the folder has rights there, and not the file
@@ -150,7 +175,8 @@ func TestWrongSettings(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "settings"), []byte(text), 0o600))
-		code, _, notes := shelltest.Run{Env: map[string]string{"DATACITE_CONFIG_DIR": folder}}.Do(t, show(account.Reads), "show")
+		code, _, notes := shelltest.Run{Env: map[string]string{"DATACITE_CONFIG_DIR": folder}}.Do(t, show(account.Reads),
+			"show")
 		assert.Equal(t, 2, code)
 		assert.Equal(t, 1, strings.Count(notes, filepath.Join(folder, "settings")), notes)
 		assert.Contains(t, notes, says)

@@ -93,7 +93,8 @@ func showLogins(s *shell.Shell) error {
 		s.Answer(shownSetting{Name: "login", Value: file, Origin: "DATACITE_LOGIN"},
 			"login of the file %s, at all services (DATACITE_LOGIN)", file)
 	} else if name := s.Getenv("DATACITE_USERNAME"); name != "" {
-		s.Answer(shownSetting{Name: "login", Origin: "DATACITE_USERNAME", Login: name}, "login of %s, at all services (DATACITE_USERNAME)", name)
+		s.Answer(shownSetting{Name: "login", Origin: "DATACITE_USERNAME", Login: name},
+			"login of %s, at all services (DATACITE_USERNAME)", name)
 	}
 	folder, err := Folder(s)
 	if err != nil {

@@ -21,14 +21,17 @@ func TestConfig(t *testing.T) {
 	}{
 		{nil, 0, "", "service is not set\ncontact is not set\n"},
 		{[]string{"service"}, 1, "", "service is not set\ndatacite: service is not set\n"},
-		{[]string{"service", "tets"}, 2, "", `datacite: "tets" is not test, production or a URL that begins with https://; did you mean test?` + "\n"},
+		{[]string{"service", "tets"}, 2, "",
+			`datacite: "tets" is not test, production or a URL that begins with https://; did you mean test?` + "\n"},
 		{[]string{"contact", "me"}, 2, "", `datacite: "me" is not a mail address` + "\n"},
 		{[]string{"servce", "test"}, 2, "", `datacite: setting "servce" is unknown; did you mean service?` + "\n"},
 		{[]string{"--unset"}, 2, "", "datacite: --unset needs the name of a setting\n"},
-		{[]string{"--unset", "service", "test"}, 2, "", "datacite: --unset removes the setting, and a value sets it; leave one of them out\n"},
+		{[]string{"--unset", "service", "test"}, 2, "",
+			"datacite: --unset removes the setting, and a value sets it; leave one of them out\n"},
 		{[]string{"service", "test"}, 0, "", ""},
 		{[]string{"service"}, 0, "service = test (settings)\n", ""},
-		{[]string{"--json"}, 0, `{"name":"service","value":"test","origin":"settings"}` + "\n" + `{"name":"contact","value":""}` + "\n", "contact is not set\n"},
+		{[]string{"--json"}, 0, `{"name":"service","value":"test","origin":"settings"}` + "\n" +
+			`{"name":"contact","value":""}` + "\n", "contact is not set\n"},
 		{[]string{"--unset", "service"}, 0, "", ""},
 		{[]string{"service", "--quiet"}, 1, "", "datacite: service is not set\n"},
 	} {
@@ -39,10 +42,12 @@ func TestConfig(t *testing.T) {
 	}
 	logins := filepath.Join(run.Env["DATACITE_CONFIG_DIR"], "logins")
 	require.NoError(t, os.MkdirAll(logins, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(logins, "api.test.datacite.org"), []byte("DATACITE_USERNAME=ICE.ARCHIVE\nDATACITE_PASSWORD=secret-one\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(logins, "api.test.datacite.org"),
+		[]byte("DATACITE_USERNAME=ICE.ARCHIVE\nDATACITE_PASSWORD=secret-one\n"), 0o600))
 	run.Env["DATACITE_USERNAME"], run.Env["DATACITE_PASSWORD"] = "SNOW.ARCHIVE", "secret-two"
 	_, said, _ := run.Do(t, account.ConfigCommand, "config")
-	assert.Contains(t, said, "login of SNOW.ARCHIVE, at all services (DATACITE_USERNAME)\nlogin at api.test.datacite.org: ICE.ARCHIVE ("+logins)
+	assert.Contains(t, said, "login of SNOW.ARCHIVE, at all services (DATACITE_USERNAME)\nlogin at "+
+		"api.test.datacite.org: ICE.ARCHIVE ("+logins)
 	assert.NotContains(t, said, "secret")
 
 	run.Env["DATACITE_SERVICE"] = "production"

@@ -25,7 +25,8 @@ func TestDebug(t *testing.T) {
 		w.Header().Set("Via", "1.1 proxy.example.org")
 		w.Header().Set("Set-Cookie", "session=abc")
 		w.WriteHeader(http.StatusForbidden)
-		_, _ = io.WriteString(w, "<html>\x1b[31mblocked: "+r.Header.Get("Authorization")+" "+datacitetest.Password+"\n"+string(make([]byte, 5000)))
+		_, _ = io.WriteString(w, "<html>\x1b[31mblocked: "+r.Header.Get("Authorization")+" "+datacitetest.Password+"\n"+
+			string(make([]byte, 5000)))
 	}))
 	defer between.Close()
 	ask := func(s *shell.Shell) *cobra.Command {
@@ -41,16 +42,19 @@ func TestDebug(t *testing.T) {
 		}
 		return cmd
 	}
-	run := shelltest.Run{Env: map[string]string{"DATACITE_SERVICE": between.URL, "DATACITE_USERNAME": datacitetest.Username, "DATACITE_PASSWORD": datacitetest.Password}}
+	run := shelltest.Run{Env: map[string]string{"DATACITE_SERVICE": between.URL,
+		"DATACITE_USERNAME": datacitetest.Username, "DATACITE_PASSWORD": datacitetest.Password}}
 	code, _, notes := run.Do(t, ask, "ask", "--debug", "--quiet")
 	assert.Equal(t, 3, code) // it may pass
 	for _, says := range []string{
-		"1 > GET " + between.URL + "/dois/10.5072/a?", "1 > Authorization: (not shown)\n", "1 < HTTP/1.1 403 Forbidden after ", "1 < Via: 1.1 proxy.example.org\n",
+		"1 > GET " + between.URL + "/dois/10.5072/a?", "1 > Authorization: (not shown)\n",
+		"1 < HTTP/1.1 403 Forbidden after ", "1 < Via: 1.1 proxy.example.org\n",
 		"1 < Set-Cookie: (not shown)\n", "1 < <html>?[31mblocked: Basic (not shown) (not shown)\n", "1 < …\n",
 	} {
 		assert.Contains(t, notes, says)
 	}
-	for _, secret := range []string{datacitetest.Password, base64.StdEncoding.EncodeToString([]byte(datacitetest.Username + ":" + datacitetest.Password)), "\x1b", "session"} {
+	for _, secret := range []string{datacitetest.Password,
+		base64.StdEncoding.EncodeToString([]byte(datacitetest.Username + ":" + datacitetest.Password)), "\x1b", "session"} {
 		assert.NotContains(t, notes, secret)
 	}
 	_, _, notes = run.Do(t, ask, "ask")

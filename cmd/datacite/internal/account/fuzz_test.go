@@ -14,13 +14,16 @@ import (
 func keeper(t *testing.T) (s *shell.Shell, folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	return &shell.Shell{Getenv: func(name string) string { return map[string]string{"DATACITE_CONFIG_DIR": folder}[name] }}, folder
+	return &shell.Shell{Getenv: func(name string) string {
+		return map[string]string{"DATACITE_CONFIG_DIR": folder}[name]
+	}}, folder
 }
 
 // FuzzSettings: settings that are read are written as the same, and read again.
 func FuzzSettings(f *testing.F) {
 	for _, seed := range []string{
-		"service=test\ncontact = a@example.org\n", "\ufeff# x\r\n\r\nservice=\nservice=test", "service", "=", "contact=a@b=c #", "service=https://a.example\x00",
+		"service=test\ncontact = a@example.org\n", "\ufeff# x\r\n\r\nservice=\nservice=test", "service", "=",
+		"contact=a@b=c #", "service=https://a.example\x00",
 	} {
 		f.Add(seed)
 	}

@@ -92,15 +92,18 @@ func readLogin(name string, lines *bufio.Scanner) (login Login, err error) {
 	if err != nil {
 		return login, fmt.Errorf("%w, as in %s=EXAMPLE.REPO", err, usernameVariable)
 	}
-	known := map[string]*string{usernameVariable: &login.Username, passwordVariable: &login.Password, tokenVariable: &login.Token}
+	known := map[string]*string{usernameVariable: &login.Username, passwordVariable: &login.Password,
+		tokenVariable: &login.Token}
 	for key, value := range pairs {
 		if known[key] == nil {
-			return login, fmt.Errorf("%s: there is no %s; a login is %s and %s, or %s", name, key, usernameVariable, passwordVariable, tokenVariable)
+			return login, fmt.Errorf("%s: there is no %s; a login is %s and %s, or %s", name, key, usernameVariable,
+				passwordVariable, tokenVariable)
 		}
 		*known[key] = value
 	}
 	if login == (Login{}) {
-		return login, fmt.Errorf("%s has no login; it is %s and %s, or %s", name, usernameVariable, passwordVariable, tokenVariable)
+		return login, fmt.Errorf("%s has no login; it is %s and %s, or %s", name, usernameVariable, passwordVariable,
+			tokenVariable)
 	}
 	return login, login.check(name)
 }

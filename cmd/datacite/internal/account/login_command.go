@@ -67,7 +67,8 @@ func (c *loginCommand) run(cmd *cobra.Command, _ []string) error {
 		if !removed {
 			c.Say("no login was stored for %s", service)
 		} else {
-			c.Result(loginResult{Service: service.Name, Host: service.Host, Removed: true}, "the login for %s is removed", service)
+			c.Result(loginResult{Service: service.Name, Host: service.Host, Removed: true}, "the login for %s is removed",
+				service)
 		}
 		return nil
 	}
@@ -121,7 +122,8 @@ func (c *loginCommand) prove(ctx context.Context, service *Service, done *loginR
 // ask reads the login from the terminal. The password is not shown.
 func (c *loginCommand) ask(service *Service) (login Login, err error) {
 	if !shell.IsTerminal(c.Stdin) {
-		return login, shell.Wrong(errors.New("standard input is not a terminal; give the login with --login FILE, --login - or the environment"))
+		return login, shell.Wrong(errors.New(
+			"standard input is not a terminal; give the login with --login FILE, --login - or the environment"))
 	}
 	if login.Username, err = c.Ask(fmt.Sprintf("Repository account at %s:", service)); err != nil {
 		return login, err

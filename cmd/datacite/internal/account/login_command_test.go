@@ -29,7 +29,8 @@ func TestLoginCommand(t *testing.T) {
 		folder := t.TempDir()
 		run := shelltest.Anonymous(srv)
 		run.Env["DATACITE_CONFIG_DIR"] = folder
-		for _, wrong := range []string{"DATACITE_USERNAME=EXAMPLE.REPO\nDATACITE_PASSWORD=wrong\n", "DATACITE_USERNAME=EXMPLE.REPO\nDATACITE_PASSWORD=x\n"} {
+		for _, wrong := range []string{"DATACITE_USERNAME=EXAMPLE.REPO\nDATACITE_PASSWORD=wrong\n",
+			"DATACITE_USERNAME=EXMPLE.REPO\nDATACITE_PASSWORD=x\n"} {
 			run.Stdin = wrong
 			code, out, notes := run.Do(t, account.LoginCommand, "login", "--login", "-")
 			assert.Equal(t, 2, code, notes)
@@ -41,7 +42,8 @@ func TestLoginCommand(t *testing.T) {
 		run.Stdin = ""
 		code, _, notes := run.Do(t, account.LoginCommand, "login")
 		assert.Equal(t, 2, code)
-		assert.Equal(t, "datacite: standard input is not a terminal; give the login with --login FILE, --login - or the environment\n", notes)
+		assert.Equal(t, "datacite: standard input is not a terminal; give the login with --login FILE, --login - or the "+
+			"environment\n", notes)
 
 		run.Stdin = "DATACITE_USERNAME=" + datacitetest.Username + "\nDATACITE_PASSWORD=" + datacitetest.Password
 		code, out, notes := run.Do(t, account.LoginCommand, "login", "--login", "-")
@@ -74,11 +76,15 @@ func TestToken(t *testing.T) {
 		code      int
 		says      string
 	}{
-		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.Token(next) }, 0, " accepts the token of example.repo; it expires at " + shell.Moment(next) + "; it is stored in "},
-		{datacitetest.Documented, func(srv *datacitetest.Server) string { return srv.Token(next) }, 0, " accepts the token of example.repo; it expires at " + shell.Moment(next) + "; it is stored in "},
-		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.Token(time.Now().AddDate(0, 0, -1)) }, 2, "the token expired at " + time.Now().AddDate(0, 0, -1).UTC().Format(time.DateOnly)},
+		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.Token(next) }, 0,
+			" accepts the token of example.repo; it expires at " + shell.Moment(next) + "; it is stored in "},
+		{datacitetest.Documented, func(srv *datacitetest.Server) string { return srv.Token(next) }, 0,
+			" accepts the token of example.repo; it expires at " + shell.Moment(next) + "; it is stored in "},
+		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.Token(time.Now().AddDate(0, 0, -1)) }, 2,
+			"the token expired at " + time.Now().AddDate(0, 0, -1).UTC().Format(time.DateOnly)},
 		{datacitetest.Deployed, func(*datacitetest.Server) string { return "secret" }, 2, "token: "},
-		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.IssueKey() }, 2, "an API key, which the service does not accept for reports"},
+		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.IssueKey() }, 2,
+			"an API key, which the service does not accept for reports"},
 	} {
 		srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: tt.behaviour})
 		run, folder := shelltest.Anonymous(srv), t.TempDir()
@@ -128,8 +134,11 @@ func TestProof(t *testing.T) {
 		{"DATACITE_TOKEN=" + seen.Token(at), http.Header{"X-Credential-Username": {""}}, 200, 2, " refuses the token"},
 		{"DATACITE_TOKEN=" + seen.Token(at), http.Header{"X-Anonymous-Consumer": {"true"}}, 200, 2, " refuses the token"},
 		{"DATACITE_TOKEN=" + seen.Token(at), nil, 401, 2, " refuses the token"},
-		{"DATACITE_TOKEN=" + seen.Token(at), nil, 202, 3, `it is not that of a DataCite service, as it has no list named "reports"`},
-		{name + "DATACITE_TOKEN=" + seen.Token(at), http.Header{"X-Credential-Username": {"a.b"}}, 200, 0, " accepts the login of A.B; " + strings.TrimPrefix(srv.URL, "http://") + " accepts the token of a.b; it expires at "},
+		{"DATACITE_TOKEN=" + seen.Token(at), nil, 202, 3,
+			`it is not that of a DataCite service, as it has no list named "reports"`},
+		{name + "DATACITE_TOKEN=" + seen.Token(at), http.Header{"X-Credential-Username": {"a.b"}}, 200, 0,
+			" accepts the login of A.B; " + strings.TrimPrefix(srv.URL,
+				"http://") + " accepts the token of a.b; it expires at "},
 	} {
 		header, status, body = tt.header, tt.status, `{"data":[],"reports":[]}`
 		if tt.status == 202 {

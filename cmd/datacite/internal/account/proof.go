@@ -86,7 +86,8 @@ func expiry(token string) (at time.Time, err error) {
 		return at, shell.Wrong(fmt.Errorf("%w; is DATACITE_TOKEN right?", err))
 	}
 	if !time.Now().Before(at) {
-		err = shell.Wrong(fmt.Errorf("the token expired at %s; the operator of the service issues a new one", shell.Moment(at)))
+		err = shell.Wrong(fmt.Errorf("the token expired at %s; the operator of the service issues a new one",
+			shell.Moment(at)))
 	}
 	return at, err
 }
@@ -107,8 +108,10 @@ func caller(list string) func(*datacite.Response, error) (string, error) {
 		}
 		var members map[string]json.RawMessage
 		var entries []json.RawMessage
-		if json.Unmarshal(response.Body, &members) != nil || json.Unmarshal(members[list], &entries) != nil || entries == nil {
-			return "", fmt.Errorf("%w: it is not that of a DataCite service, as it has no list named %q; is the address of the service right?", datacite.ErrUnreadable, list)
+		if json.Unmarshal(response.Body, &members) != nil || json.Unmarshal(members[list], &entries) != nil ||
+			entries == nil {
+			return "", fmt.Errorf("%w: it is not that of a DataCite service, as it has no list named %q; is the address of "+
+				"the service right?", datacite.ErrUnreadable, list)
 		}
 		return "", ErrUnproven
 	}

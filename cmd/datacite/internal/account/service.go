@@ -43,10 +43,12 @@ func NewFlags(s *shell.Shell, cmd *cobra.Command, use Use) *Flags {
 	if use != Reads {
 		otherwise = ""
 	}
-	cmd.Flags().StringVar(&f.service, "service", "", "`where`: test, production or a URL (without it: DATACITE_SERVICE, the settings"+otherwise+")")
+	cmd.Flags().StringVar(&f.service, "service", "",
+		"`where`: test, production or a URL (without it: DATACITE_SERVICE, the settings"+otherwise+")")
 	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"test", "production"},
 		cobra.ShellCompDirectiveNoFileComp)) // the flag is there
-	cmd.Flags().StringVar(&f.login, "login", "", "`file` with the login, or - for standard input (\"datacite help logins\")")
+	cmd.Flags().StringVar(&f.login, "login", "",
+		"`file` with the login, or - for standard input (\"datacite help logins\")")
 	cmd.Flags().Float64Var(&f.rate, "rate", 0, "most requests per second, a `number` such as 2.5")
 	cmd.Flags().BoolVar(&f.debug, "debug", false, "print requests and responses on standard error, without the login")
 	return f
@@ -135,11 +137,14 @@ func (f *Flags) Open() (*Service, error) {
 		return nil, shell.Wrong(err)
 	}
 	if f.use == Writes && !f.shell.DryRun && login == (Login{}) {
-		return nil, shell.Wrong(fmt.Errorf("there is no login for %s; store one with datacite login --service %s, or see datacite help logins", service, service.argument()))
+		return nil, shell.Wrong(fmt.Errorf(
+			"there is no login for %s; store one with datacite login --service %s, or see datacite help "+
+				"logins", service, service.argument()))
 	}
 	service.Config.Username, service.Config.Password, service.Config.Token = login.Username, login.Password, login.Token
 	if f.debug {
-		service.Config.HTTPClient = &http.Client{Transport: &tracer{next: http.DefaultTransport, shell: f.shell, service: service}}
+		service.Config.HTTPClient = &http.Client{
+			Transport: &tracer{next: http.DefaultTransport, shell: f.shell, service: service}}
 	}
 	return service, nil
 }
@@ -156,7 +161,9 @@ func (f *Flags) ForReports(s *Service) (datacite.Config, error) {
 	cfg := s.Config
 	cfg.Username, cfg.Password = "", ""
 	if cfg.Token == "" {
-		return cfg, shell.Wrong(fmt.Errorf("usage reports need a token, and the login for %s has none; put it into DATACITE_TOKEN, or into a file for --login", s))
+		return cfg, shell.Wrong(fmt.Errorf(
+			"usage reports need a token, and the login for %s has none; put it into DATACITE_TOKEN, or into a file for "+
+				"--login", s))
 	}
 	at, err := expiry(cfg.Token)
 	const month = 30 * 24 * time.Hour
@@ -188,7 +195,8 @@ func (f *Flags) find(settings Settings) (*Service, error) {
 		name, origin = settings["service"], "the setting service"
 	}
 	if name == "" && f.use != Reads && !f.shell.DryRun {
-		return nil, errors.New("say which service is meant: add --service test or --service production, or choose one for all commands with datacite config service test")
+		return nil, errors.New("say which service is meant: add --service test or --service production, or choose one for " +
+			"all commands with datacite config service test")
 	}
 	service, err := Parse(cmp.Or(name, "production"))
 	if err != nil {

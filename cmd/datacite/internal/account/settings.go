@@ -30,12 +30,13 @@ var Known = []Setting{
 		_, err := Parse(value)
 		return err
 	}},
-	{"contact", "DATACITE_CONTACT", "your mail address; the service allows more requests with one", func(value string) error {
-		if !strings.Contains(value, "@") {
-			return fmt.Errorf("%q is not a mail address", value)
-		}
-		return nil
-	}},
+	{"contact", "DATACITE_CONTACT", "your mail address; the service allows more requests with one",
+		func(value string) error {
+			if !strings.Contains(value, "@") {
+				return fmt.Errorf("%q is not a mail address", value)
+			}
+			return nil
+		}},
 }
 
 // Folder is where settings and logins are kept.
@@ -125,7 +126,8 @@ func (c Settings) save(s *shell.Shell, name string) error {
 	}
 	path := filepath.Join(folder, name)
 	// An altered password, say, would fail in the next command alone.
-	if again, err := parsePairs(path, bufio.NewScanner(strings.NewReader(text.String()))); err != nil || !maps.Equal(again, c) {
+	if again, err := parsePairs(path, bufio.NewScanner(strings.NewReader(text.String()))); err != nil ||
+		!maps.Equal(again, c) {
 		return fmt.Errorf("%s cannot be stored: a value has white space around it, a line break, or more than 64 KiB",
 			strings.Join(slices.Sorted(maps.Keys(c)), ", "))
 	}

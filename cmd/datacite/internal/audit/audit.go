@@ -110,10 +110,12 @@ seen, and drafts and hidden ones are missing.`,
 	flags := cmd.Flags()
 	flags.StringSliceVar(&c.opts.ClientID, "client", nil, "DOIs of these repository `accounts`, separated by commas, such as ice.archive")
 	flags.StringSliceVar(&c.opts.Prefix, "prefix", nil, "DOIs with one of these `prefixes`, separated by commas")
-	flags.StringSliceVar(&c.only, "only", choices, "which `differences`, separated by commas; changed is url, state and metadata")
+	flags.StringSliceVar(&c.only, "only", choices,
+		"which `differences`, separated by commas; changed is url, state and metadata")
 	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(append(choices, string(reconcile.KindChanged)),
 		cobra.ShellCompDirectiveNoFileComp)) // the flag is there
-	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` that are not compared, separated by commas, such as those of your own")
+	flags.StringSliceVar(&c.passOver, "pass-over", nil,
+		"`columns` that are not compared, separated by commas, such as those of your own")
 	flags.BoolVar(&c.opts.ReadExtra, "read-extra", false,
 		"read each extra DOI once more, with a request each, so that none is reported that was just deleted")
 	flags.BoolVar(&c.fix, "fix", false, "write what differs, after asking; extra DOIs are never deleted")
@@ -203,7 +205,8 @@ func (c *command) adapt(d *reconcile.Desired, found *dois.Record) error {
 
 // differences are those that --only chooses. With --fix, the service may list no DOI: the first
 // ones are made.
-func (c *command) differences(ctx context.Context, progress func(reconcile.AuditProgress)) iter.Seq2[*reconcile.Difference, error] {
+func (c *command) differences(ctx context.Context,
+	progress func(reconcile.AuditProgress)) iter.Seq2[*reconcile.Difference, error] {
 	return func(yield func(*reconcile.Difference, error) bool) {
 		opts := c.opts
 		opts.Progress, opts.AllowEmpty = progress, c.warned
@@ -258,7 +261,8 @@ func (c *command) choose(d *reconcile.Difference) bool {
 		c.page.Absent++
 		return false
 	}
-	if d.Kind == reconcile.KindInvalid || d.Kind == reconcile.KindMissing || d.Desired == nil || slices.Contains(c.only, "metadata") {
+	if d.Kind == reconcile.KindInvalid || d.Kind == reconcile.KindMissing || d.Desired == nil ||
+		slices.Contains(c.only, "metadata") {
 		return true
 	}
 	desired := *d.Desired
@@ -395,11 +399,13 @@ func (c *command) verdict() error {
 		c.Say("%7s %s%s", shell.Number(s.Count), s.Kind, before)
 	}
 	if p.Unseen() {
-		c.Warn("warning: without a login only findable DOIs are seen: a missing one may be a draft, or hidden; datacite login stores a login")
+		c.Warn("warning: without a login only findable DOIs are seen: a missing one may be a draft, or hidden; datacite " +
+			"login stores a login")
 	}
 	c.Say("what was made or changed after %s may be missing: the list of the service lags behind by up to ten minutes",
 		c.began.Add(-lag).Format(time.TimeOnly))
-	read := fmt.Sprintf("%s wanted and %s at %s", shell.Count(p.Progress.Desired, "DOI"), shell.Count(p.Progress.Found, "DOI"), c.service)
+	read := fmt.Sprintf("%s wanted and %s at %s", shell.Count(p.Progress.Desired, "DOI"),
+		shell.Count(p.Progress.Found, "DOI"), c.service)
 	absent := ""
 	if p.Absent > 0 {
 		does := "do"
@@ -411,7 +417,8 @@ func (c *command) verdict() error {
 	absent += c.sayPages()
 	switch {
 	case p.Fixed && p.Failed+p.Left > 0:
-		return shell.Refused(fmt.Errorf("%s: %s repaired, %s for you to decide%s", read, shell.Count(p.Repaired, "DOI"), p.rest(), absent))
+		return shell.Refused(fmt.Errorf("%s: %s repaired, %s for you to decide%s", read, shell.Count(p.Repaired, "DOI"),
+			p.rest(), absent))
 	case p.Fixed && p.Repaired > 0 && absent != "":
 		return shell.Refused(fmt.Errorf("%s: %s repaired, %s%s", read, shell.Count(p.Repaired, "DOI"), p.rest(), absent))
 	case p.Fixed && p.Repaired > 0:

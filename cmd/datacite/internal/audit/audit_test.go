@@ -98,19 +98,23 @@ func TestAuditAndFix(t *testing.T) {
 10.5072/moved,https://repo.example.org/old,findable,Glacier length,changed,url,https://repo.example.org/moved,https://repo.example.org/old,,HOST
 `, "HOST", of(srv)), out)
 			assert.Contains(t, notes, "1 of 4 DOIs right at "+of(srv)+"\n      1 missing\n      2 changed\n      1 extra\n")
-			assert.Regexp(t, `what was made or changed after \d\d:\d\d:\d\d may be missing: the list of the service lags behind`, notes)
+			assert.Regexp(t, `what was made or changed after \d\d:\d\d:\d\d may be missing: the list of the service lags behind`,
+				notes)
 			assert.True(t, strings.HasSuffix(notes, "datacite: 4 DOIs wanted and 4 DOIs at "+of(srv)+": 4 differences\n"), notes)
 
 			out, notes, code = call(t, srv, "--fix", source)
 			assert.Equal(t, shell.ExitWrong, code)
-			assert.Contains(t, notes, "changed\t10.5072/moved\turl: \"https://repo.example.org/old\", should be \"https://repo.example.org/moved\"\n")
-			assert.Contains(t, notes, "Write 3 DOIs at "+of(srv)+"? Standard input is not a terminal, so nobody can answer; --yes answers yes\n")
+			assert.Contains(t, notes, "changed\t10.5072/moved\turl: \"https://repo.example.org/old\", should be "+
+				"\"https://repo.example.org/moved\"\n")
+			assert.Contains(t, notes, "Write 3 DOIs at "+of(srv)+
+				"? Standard input is not a terminal, so nobody can answer; --yes answers yes\n")
 			assert.Empty(t, out)
 			assert.Equal(t, datacitetest.StateRegistered, srv.State("10.5072/hidden"))
 
 			out, notes, code = call(t, srv, "--fix", "--yes", "--only", "url", source)
 			assert.Equal(t, shell.ExitRefused, code, "a DOI is not there")
-			assert.Equal(t, "KIND\tDOI\tRESULT\tDIFFERENCE\nchanged\t10.5072/moved\trepaired\turl: \"https://repo.example.org/old\", should be \"https://repo.example.org/moved\"\n", out)
+			assert.Equal(t, "KIND\tDOI\tRESULT\tDIFFERENCE\nchanged\t10.5072/moved\trepaired\turl: "+
+				"\"https://repo.example.org/old\", should be \"https://repo.example.org/moved\"\n", out)
 			assert.Contains(t, notes, "3 of 4 DOIs right as to url at ")
 			assert.Contains(t, notes, "1 DOI repaired, 0 failed, 0 left; 1 DOI does not exist at the service")
 			record, err := srv.DOIs().Get(t.Context(), "10.5072/moved", nil)
@@ -121,9 +125,11 @@ func TestAuditAndFix(t *testing.T) {
 			out, notes, code = call(t, srv, "--fix", "--yes", "--format", "csv", "--only", "state,missing,extra", source)
 			assert.Equal(t, shell.ExitRefused, code, "a DOI without metadata cannot be made findable")
 			assert.Contains(t, out, "doi,url,state,title,kind,path,wanted,found,reason,service,result,error\n")
-			assert.Contains(t, out, "10.5072/hidden,https://repo.example.org/hidden,registered,Glacier length,changed,state,findable,registered,,"+of(srv)+",repaired,\n")
+			assert.Contains(t, out, "10.5072/hidden,https://repo.example.org/hidden,registered,Glacier "+
+				"length,changed,state,findable,registered,,"+of(srv)+",repaired,\n")
 			assert.Contains(t, out, "10.5072/missing,https://repo.example.org/missing,findable,,missing,,,,,"+of(srv)+",failed,")
-			assert.Contains(t, out, "10.5072/extra,https://repo.example.org/extra,findable,Glacier length,extra,,,,,"+of(srv)+",left,\n")
+			assert.Contains(t, out, "10.5072/extra,https://repo.example.org/extra,findable,Glacier length,extra,,,,,"+of(srv)+
+				",left,\n")
 			assert.Contains(t, notes, ": 1 DOI repaired, 1 failed, 1 left for you to decide\n")
 			assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/hidden"))
 
@@ -152,9 +158,14 @@ func TestTable(t *testing.T) {
 			"nameIdentifiers":[{"nameIdentifier":"https://orcid.org/0000-0001-5727-2427","nameIdentifierScheme":"ORCID","schemeUri":"https://orcid.org"}]}],
 		"contributors":[{"name":"Example Institute","nameType":"Organizational","contributorType":"HostingInstitution"}],
 		"subjects":[{"subject":"glaciers"}],"state":"findable","schemaVersion":"http://datacite.org/schema/kernel-4"`
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/same","url":"https://a.example/same","titles":[{"title":"Same"},{"title":"Gleich","titleType":"TranslatedTitle"}],`+record+`}`)))
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/other","url":"https://a.example/other","titles":[{"title":"Othre"},{"title":"Anders","titleType":"TranslatedTitle"}],`+record+`}`)))
-	own := shelltest.File(t, "items.registered.csv", strings.ReplaceAll("\ufeff"+`doi;url;state;title;creators;publisher;year;type;subjects;result;error;registered
+	require.NoError(t, srv.PutRecordJSON(
+		[]byte(`{"doi":"10.5072/same","url":"https://a.example/same","titles":[{"title":"Same"},{"title":"Gleich",`+
+			`"titleType":"TranslatedTitle"}],`+record+`}`)))
+	require.NoError(t, srv.PutRecordJSON(
+		[]byte(`{"doi":"10.5072/other","url":"https://a.example/other","titles":[{"title":"Othre"},{"title":"Anders",`+
+			`"titleType":"TranslatedTitle"}],`+record+`}`)))
+	own := shelltest.File(t, "items.registered.csv",
+		strings.ReplaceAll("\ufeff"+`doi;url;state;title;creators;publisher;year;type;subjects;result;error;registered
 10.5072/same;https://a.example/same;findable;Same;Lovelace, Ada;Example Repository;2026;Dataset;;created;;x
 10.5072/other;https://a.example/other;findable;Other;Lovelace, Ada;Example Repository;2026;Dataset;;created;;x
 10.5072/new;https://a.example/new;findable;New;Lovelace, Ada;Example Repository;2026;Dataset;glaciers;failed;;
@@ -173,7 +184,8 @@ func TestTable(t *testing.T) {
 	assert.Equal(t, datacitetest.StateDraft, srv.State("10.5072/draft"))
 	other, err := srv.DOIs().Get(t.Context(), "10.5072/other", nil)
 	require.NoError(t, err)
-	assert.Equal(t, metadata.List[metadata.Title]{{Title: "Other"}, {Title: "Anders", TitleType: metadata.TitleTranslated}}, other.Titles)
+	assert.Equal(t, metadata.List[metadata.Title]{{Title: "Other"},
+		{Title: "Anders", TitleType: metadata.TitleTranslated}}, other.Titles)
 	assert.Len(t, other.Contributors, 1)
 	assert.Len(t, other.Creators[0].NameIdentifiers, 1)
 	assert.EqualValues(t, "Table", other.Types.ResourceType)
@@ -185,14 +197,17 @@ func TestTable(t *testing.T) {
 func TestThousandsOfExtraDOIsAreListedAndNotRead(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
 	for i := range 1100 {
-		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/e%04d","url":"https://a.example/%[1]d","titles":[{"title":"Item %[1]d"}]}`, i)))
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+			`{"doi":"10.5072/e%04d","url":"https://a.example/%[1]d","titles":[{"title":"Item %[1]d"}]}`, i)))
 	}
-	own := shelltest.File(t, "own.csv", "doi,url\n10.5072/e0000,https://a.example/0\n10.5072/e0001,https://a.example/moved\n")
+	own := shelltest.File(t, "own.csv",
+		"doi,url\n10.5072/e0000,https://a.example/0\n10.5072/e0001,https://a.example/moved\n")
 	for _, only := range []string{"url,missing,extra", "missing,extra,url,invalid,old-schema"} {
 		before := len(srv.Requests())
 		out, notes, code := call(t, srv, "--format", "json", "--only", only, own)
 		assert.Equal(t, shell.ExitRefused, code, notes)
-		assert.Contains(t, out, `{"kind":"extra","doi":"10.5072/e1099","title":"Item 1099","url":"https://a.example/1099","state":"findable","service":"`+of(srv)+`"}`)
+		assert.Contains(t, out, `{"kind":"extra","doi":"10.5072/e1099","title":"Item `+
+			`1099","url":"https://a.example/1099","state":"findable","service":"`+of(srv)+`"}`)
 		assert.LessOrEqual(t, len(srv.Requests())-before, 6)
 	}
 }
@@ -225,7 +240,9 @@ func TestPage(t *testing.T) {
 	assert.Equal(t, shell.ExitRefused, code)
 	assert.Contains(t, notes, "3 of 4 DOIs right")
 	page = read()
-	for _, part := range []string{"<b>3 of 4</b> DOIs right", "<b>2</b> DOIs repaired", "<b>1</b> failed", "<b>1</b> left for a person", `<span class="done">repaired</span>`, `<span class="differs">failed</span>: `, "at the service before the repair"} {
+	for _, part := range []string{"<b>3 of 4</b> DOIs right", "<b>2</b> DOIs repaired", "<b>1</b> failed",
+		"<b>1</b> left for a person", `<span class="done">repaired</span>`, `<span class="differs">failed</span>` +
+			`: `, "at the service before the repair"} {
 		assert.Contains(t, page, part)
 	}
 	entries, err := os.ReadDir(filepath.Dir(name))
@@ -239,12 +256,18 @@ func TestPage(t *testing.T) {
 func TestCoverage(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
 	for i, more := range []string{
-		`"rightsList":[{"rightsUri":"https://creativecommons.org/licenses/by/4.0/"}],"descriptions":[{"description":"It is cold","descriptionType":"Abstract"}]`,
-		`"creators":[{"name":"A","nameIdentifiers":[{"nameIdentifier":"https://orcid.org/0000-0001-5727-2427","nameIdentifierScheme":"ORCID"}]}],"descriptions":[{"description":"How","descriptionType":"Methods"}]`,
-		`"contributors":[{"name":"B","contributorType":"Other","affiliation":[{"name":"U","affiliationIdentifier":"https://ror.org/04wxnsj81"}]}],"relatedIdentifiers":[{"relatedIdentifier":"10.5072/x","relatedIdentifierType":"DOI","relationType":"Cites"}]`,
-		`"fundingReferences":[{"funderName":"F"}],"relatedItems":[{"relatedItemType":"Book","relationType":"Cites","titles":[{"title":"T"}]}]`,
+		`"rightsList":[{"rightsUri":"https://creativecommons.org/licenses/by/4.0/"}],"descriptions":[{"description":"It is ` +
+			`cold","descriptionType":"Abstract"}]`,
+		`"creators":[{"name":"A","nameIdentifiers":[{"nameIdentifier":"https://orcid.org/0000-0001-5727-2427",` +
+			`"nameIdentifierScheme":"ORCID"}]}],"descriptions":[{"description":"How","descriptionType":"Methods"}]`,
+		`"contributors":[{"name":"B","contributorType":"Other","affiliation":[{"name":"U",` +
+			`"affiliationIdentifier":"https://ror.org/04wxnsj81"}]}],"relatedIdentifiers":[{"relatedIdentifier":"10.5072/x",` +
+			`"relatedIdentifierType":"DOI","relationType":"Cites"}]`,
+		`"fundingReferences":[{"funderName":"F"}],"relatedItems":[{"relatedItemType":"Book","relationType":"Cites",` +
+			`"titles":[{"title":"T"}]}]`,
 	} {
-		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/c%d","url":"https://a.example/","titles":[{"title":"T"}],%s}`, i, more)))
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+			`{"doi":"10.5072/c%d","url":"https://a.example/","titles":[{"title":"T"}],%s}`, i, more)))
 	}
 	source, name := shelltest.File(t, "own.csv", "doi\n10.5072/c0\n"), filepath.Join(t.TempDir(), "report.html")
 	before := len(srv.Requests())
@@ -253,11 +276,14 @@ func TestCoverage(t *testing.T) {
 	assert.Len(t, srv.Requests(), before+2, "the login and the list")
 	html := shelltest.Read(t, name)
 	found := map[string]string{}
-	for _, row := range regexp.MustCompile(`<th scope="row">([\w ]+)<span class="soft">[^<]+</span></th><td class="n" data-label="missing in">(.*?)</td>`).FindAllStringSubmatch(string(html), -1) {
+	for _, row := range regexp.MustCompile(
+		`<th scope="row">([\w ]+)<span class="soft">[^<]+</span></th><td class="n" data-label="missing `+
+			`in">(.*?)</td>`).FindAllStringSubmatch(string(html), -1) {
 		found[row[1]] = row[2]
 	}
 	assert.Equal(t, map[string]string{
-		"Licence": "3 of 4", "ORCID": "3 of 4", "ROR": "3 of 4", "Abstract": "3 of 4", "Funding": "3 of 4", "Related works": "2 of 4",
+		"Licence": "3 of 4", "ORCID": "3 of 4", "ROR": "3 of 4", "Abstract": "3 of 4", "Funding": "3 of 4",
+		"Related works": "2 of 4",
 	}, found)
 	for kind, words := range headings {
 		assert.NotContains(t, words, "", kind)
@@ -267,8 +293,10 @@ func TestCoverage(t *testing.T) {
 // Titles that others have chosen are texts of the page, and nothing else. DOIs lead where they resolve.
 func TestHostilePage(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	title := `</title></style><script>alert(1)</script><img src=x onerror=alert(1)> \u202egpj.exe ` + strings.Repeat("Wide", 300)
-	require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/a\"'><b>","url":"javascript:alert(1)","titles":[{"title":%q}]}`, title)))
+	title := `</title></style><script>alert(1)</script><img src=x onerror=alert(1)> \u202egpj.exe ` +
+		strings.Repeat("Wide", 300)
+	require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+		`{"doi":"10.5072/a\"'><b>","url":"javascript:alert(1)","titles":[{"title":%q}]}`, title)))
 	name := filepath.Join(t.TempDir(), "report.html")
 	_, notes, _ := call(t, srv, "--html", name, shelltest.File(t, "own.csv", "doi\n10.5072/none\n"))
 	html, err := os.ReadFile(name)
@@ -285,20 +313,24 @@ func TestHostilePage(t *testing.T) {
 // The service sends & in metadata as &amp;; people read what they wrote.
 func TestAmpersand(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","url":"https://a.example/?a=1&amp;b=2","titles":[{"title":"Ice &amp; snow"}]}`)))
-	source := shelltest.File(t, "own.jsonl", `{"doi":"10.5072/a","url":"https://a.example/?a=1&b=2","titles":[{"title":"Ice & rain"}]}`)
+	require.NoError(t, srv.PutRecordJSON(
+		[]byte(`{"doi":"10.5072/a","url":"https://a.example/?a=1&amp;b=2","titles":[{"title":"Ice &amp; snow"}]}`)))
+	source := shelltest.File(t, "own.jsonl",
+		`{"doi":"10.5072/a","url":"https://a.example/?a=1&b=2","titles":[{"title":"Ice & rain"}]}`)
 	name := filepath.Join(t.TempDir(), "report.html")
 	out, _, code := call(t, srv, "--only", "url,metadata", "--html", name, source)
 	assert.Equal(t, shell.ExitRefused, code)
 	assert.Contains(t, out, `titles[0].title: "Ice & snow", should be "Ice & rain"`)
-	assert.Contains(t, out, `url: "https://a.example/?a=1&amp;b=2", should be "https://a.example/?a=1&b=2"`, "in a URL it is a fault")
+	assert.Contains(t, out, `url: "https://a.example/?a=1&amp;b=2", should be "https://a.example/?a=1&b=2"`,
+		"in a URL it is a fault")
 	html := shelltest.Read(t, name)
 	assert.Contains(t, string(html), `data-label="Is">Ice &amp; snow</td>`)
 	assert.NotContains(t, string(html), "Ice &amp;amp; snow")
 }
 
 func TestOutcomes(t *testing.T) {
-	changed, sent, now := &reconcile.Difference{DOI: "10.5072/a", Kind: reconcile.KindChanged}, &dois.Draft{}, &dois.Record{}
+	changed, sent, now := &reconcile.Difference{DOI: "10.5072/a",
+		Kind: reconcile.KindChanged}, &dois.Draft{}, &dois.Record{}
 	for _, tt := range []struct {
 		want outcome
 		of   reconcile.Outcome
@@ -306,7 +338,8 @@ func TestOutcomes(t *testing.T) {
 		{outcome{Result: repaired}, reconcile.Outcome{Draft: sent, Record: now}},
 		{outcome{Result: asWanted}, reconcile.Outcome{Record: now}},
 		{outcome{left, "interrupted"}, reconcile.Outcome{Err: context.Canceled}},
-		{outcome{left, "10.5072/a is findable"}, reconcile.Outcome{Err: fmt.Errorf("%w: 10.5072/a is findable", reconcile.ErrNotAsDesired)}},
+		{outcome{left, "10.5072/a is findable"},
+			reconcile.Outcome{Err: fmt.Errorf("%w: 10.5072/a is findable", reconcile.ErrNotAsDesired)}},
 		{outcome{left, "conflict with what is stored"}, reconcile.Outcome{Err: datacite.ErrConflict}},
 		{outcome{left, "the change would lose something else"}, reconcile.Outcome{Err: reconcile.ErrLoss}},
 		{outcome{failed, "outcome unknown"}, reconcile.Outcome{Err: datacite.ErrUnclear}},
@@ -330,16 +363,19 @@ func TestDOIsAreCountedOnce(t *testing.T) {
 		wanted *reconcile.Desired
 		result string
 	}{
-		{"10.5072/a", mine, failed}, {"10.5072/x", others, left}, {"10.5072/a", mine, failed}, {"10.5072/x", others, left}, {"10.5072/b", mine, repaired},
+		{"10.5072/a", mine, failed}, {"10.5072/x", others, left}, {"10.5072/a", mine, failed}, {"10.5072/x", others, left},
+		{"10.5072/b", mine, repaired},
 	} {
-		p.add(&reconcile.Difference{DOI: add.doi, Kind: reconcile.KindChanged, Desired: add.wanted}, outcome{Result: add.result})
+		p.add(&reconcile.Difference{DOI: add.doi, Kind: reconcile.KindChanged, Desired: add.wanted},
+			outcome{Result: add.result})
 	}
 	assert.Equal(t, []int{1, 1, 1, 2}, []int{p.Repaired, p.Failed, p.Left, p.Right()})
 }
 
 func TestPartsInWords(t *testing.T) {
 	for path, words := range map[string]string{
-		"url": "URL", "titles[0].title": "title", "titles[1].title": "title 2", "creators[0].name": "creator 1", "creators[1].nameIdentifiers[0].nameIdentifier": "creator 2, nameIdentifiers[0].nameIdentifier",
+		"url": "URL", "titles[0].title": "title", "titles[1].title": "title 2", "creators[0].name": "creator 1",
+		"creators[1].nameIdentifiers[0].nameIdentifier": "creator 2, nameIdentifiers[0].nameIdentifier",
 		"publicationYear": "year", "types.resourceTypeGeneral": "type", "publisher.name": "publisher", "version": "version",
 		"descriptions[0].description": "description", "rightsList[1].rights": "rights 2", "subjects[0].subject": "subject", "dates[0].date": "date",
 		"contributors[0].name": "contributor 1", "fundingReferences[0].funderName": "funding, funderName", "geoLocations[0].geoLocationPlace": "place, geoLocationPlace",
@@ -360,26 +396,31 @@ func TestSources(t *testing.T) {
 		fmt.Fprintf(&harvested, "%s\n", bytes.ReplaceAll(record.Raw, []byte("/old"), []byte("/moved")))
 		detailed, err := srv.DOIs().Get(t.Context(), "10.5072/"+name, &dois.GetOptions{Detail: true})
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name+".xml"), bytes.ReplaceAll(detailed.MetadataXML, []byte("Glacier length"), []byte("Glacier lengths")), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name+".xml"),
+			bytes.ReplaceAll(detailed.MetadataXML, []byte("Glacier length"), []byte("Glacier lengths")), 0o600))
 	}
 	out, _, code := call(t, srv, shelltest.File(t, "own.jsonl", harvested.String()))
 	assert.Equal(t, shell.ExitRefused, code)
-	assert.Equal(t, "KIND\tDOI\tDIFFERENCE\nextra\t10.5072/hidden\tregistered https://repo.example.org/hidden \"Glacier length\"\n"+
+	assert.Equal(t, "KIND\tDOI\tDIFFERENCE\nextra\t10.5072/hidden\tregistered https://repo.example.org/hidden \"Glacier "+
+		"length\"\n"+
 		"changed\t10.5072/moved\turl: \"https://repo.example.org/old\", should be \"https://repo.example.org/moved\"\n", out)
-	schema := `{"identifiers":[{"identifierType":"DOI","identifier":"https://doi.org/10.5072/hidden"}],"event":"publish","titles":[{"title":"Glacier length","x":"y"}]}`
+	schema := `{"identifiers":[{"identifierType":"DOI","identifier":"https://doi.org/10.5072/hidden"}],` +
+		`"event":"publish","titles":[{"title":"Glacier length","x":"y"}]}`
 	out, notes, _ := call(t, srv, "--only", "state", shelltest.File(t, "schema.jsonl", schema))
 	assert.Contains(t, out, "10.5072/hidden\tstate: \"registered\", should be \"findable\"\n")
 	assert.Contains(t, notes, "schema.jsonl, 10.5072/hidden: titles[0].x: the value has no place in a record")
 	out, _, code = call(t, srv, "--format", "json", "--only", "metadata", folder)
 	assert.Equal(t, shell.ExitRefused, code)
 	assert.Equal(t, 3, strings.Count(out, "\n"))
-	assert.Contains(t, out, `{"kind":"changed","doi":"10.5072/right","path":"titles[0].title","wanted":"Glacier lengths","found":"Glacier length","title":"Glacier length",`)
+	assert.Contains(t, out, `{"kind":"changed","doi":"10.5072/right","path":"titles[0].title","wanted":"Glacier `+
+		`lengths","found":"Glacier length","title":"Glacier length",`)
 }
 
 // What -only leaves out is not written, also of a DOI that is repaired.
 func TestFixWritesOnlyWhatIsChosen(t *testing.T) {
 	srv := service(t, datacitetest.Deployed)
-	own := `{"doi":"10.5072/hidden","url":"https://repo.example.org/new","state":"findable","titles":[{"title":"Another title"}]}`
+	own := `{"doi":"10.5072/hidden","url":"https://repo.example.org/new","state":"findable","titles":[{"title":"Another ` +
+		`title"}]}`
 	out, notes, code := call(t, srv, "--fix", "--yes", "--only", "url", shelltest.File(t, "own.jsonl", own))
 	require.Equal(t, shell.ExitDone, code, notes)
 	assert.Equal(t, 2, strings.Count(out, "\n"), "the URL")
@@ -389,7 +430,8 @@ func TestFixWritesOnlyWhatIsChosen(t *testing.T) {
 	assert.Equal(t, dois.StateRegistered, record.State)
 	assert.Equal(t, "Glacier length", record.Titles[0].Title)
 
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/old","url":"https://repo.example.org/old","schemaVersion":"http://datacite.org/schema/kernel-3",
+	require.NoError(t, srv.PutRecordJSON(
+		[]byte(`{"doi":"10.5072/old","url":"https://repo.example.org/old","schemaVersion":"http://datacite.org/schema/kernel-3",
 		"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Old"}],"publisher":{"name":"Example"},"publicationYear":2001,"types":{"resourceTypeGeneral":"Dataset"}}`)))
 	own = `{"doi":"10.5072/old","url":"https://repo.example.org/new","titles":[{"title":"Another title"}]}`
 	_, notes, code = call(t, srv, "--fix", "--yes", "--only", "old-schema", shelltest.File(t, "own.jsonl", own))
@@ -406,11 +448,15 @@ func TestFixKeepsWhatOnlyTheXMLHas(t *testing.T) {
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		srv := service(t, behaviour)
 		record := shelltest.Read(t, "../../../../testdata/records/minimal.xml")
-		record = bytes.Replace(record, []byte("</resource>"), []byte(`<relatedIdentifiers><relatedIdentifier relatedIdentifierType="DOI" relationType="HasMetadata" relatedMetadataScheme="ddi">10.5072/m</relatedIdentifier></relatedIdentifiers></resource>`), 1)
+		record = bytes.Replace(record, []byte("</resource>"),
+			[]byte(`<relatedIdentifiers><relatedIdentifier relatedIdentifierType="DOI" relationType="HasMetadata" `+
+				`relatedMetadataScheme="ddi">10.5072/m</relatedIdentifier></relatedIdentifiers></resource>`), 1)
 		_, err := srv.MDS().Register(t.Context(), "10.5072/with", "https://repo.example.org/with", mds.XML(record), nil)
 		require.NoError(t, err)
-		item := `{"doi":"10.5072/with","relatedItems":[{"relatedItemType":"Journal","relationType":"IsPublishedIn","titles":[{"title":"J","lang":"fr"}]}]}`
-		for _, source := range []string{shelltest.File(t, "own.csv", "doi,title\n10.5072/with,Another title\n"), shelltest.File(t, "own.jsonl", item)} {
+		item := `{"doi":"10.5072/with","relatedItems":[{"relatedItemType":"Journal","relationType":"IsPublishedIn",` +
+			`"titles":[{"title":"J","lang":"fr"}]}]}`
+		for _, source := range []string{shelltest.File(t, "own.csv", "doi,title\n10.5072/with,Another title\n"),
+			shelltest.File(t, "own.jsonl", item)} {
 			_, notes, code := call(t, srv, "--fix", "--yes", source)
 			require.Equal(t, shell.ExitRefused, code, "four others are left")
 			assert.NotContains(t, notes, "warning: ", behaviour)
@@ -426,8 +472,9 @@ func TestFixKeepsWhatOnlyTheXMLHas(t *testing.T) {
 // A dry run of a repair shows in which form it would write each DOI.
 func TestADryRunIsAPlan(t *testing.T) {
 	srv := service(t, datacitetest.Deployed)
-	source := shelltest.File(t, "own.csv", ownTable[:len("DOI,url,state")]+",title\n10.5072/right,https://repo.example.org/right,findable,Another title\n"+
-		"10.5072/moved,https://repo.example.org/moved,findable,\n10.5072/hidden,,draft,\n")
+	source := shelltest.File(t, "own.csv",
+		ownTable[:len("DOI,url,state")]+",title\n10.5072/right,https://repo.example.org/right,findable,Another title\n"+
+			"10.5072/moved,https://repo.example.org/moved,findable,\n10.5072/hidden,,draft,\n")
 	args := []string{"--fix", "--dry-run", "--only", "url,state,metadata", source}
 	out, notes, code := call(t, srv, args...)
 	assert.Equal(t, shell.ExitRefused, code, notes)
@@ -447,10 +494,12 @@ func TestADryRunIsAPlan(t *testing.T) {
 func TestFixLeavesOthersAlone(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
 	for _, name := range []string{"old", "mine"} {
-		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%s","url":"https://a.example/%[1]s","schemaVersion":"http://datacite.org/schema/kernel-3",
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+			`{"doi":"10.5072/%s","url":"https://a.example/%[1]s","schemaVersion":"http://datacite.org/schema/kernel-3",
 			"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Old"}],"publisher":{"name":"Example"},"publicationYear":2001,"types":{"resourceTypeGeneral":"Dataset"}}`, name)))
 	}
-	out, notes, code := call(t, srv, "--fix", "--yes", shelltest.File(t, "own.csv", "doi,url\n10.5072/mine,https://a.example/mine\n"))
+	out, notes, code := call(t, srv, "--fix", "--yes",
+		shelltest.File(t, "own.csv", "doi,url\n10.5072/mine,https://a.example/mine\n"))
 	assert.Equal(t, shell.ExitRefused, code)
 	assert.Contains(t, out, "old-schema\t10.5072/mine\trepaired\t")
 	assert.Contains(t, out, "old-schema\t10.5072/old\tleft\t")
@@ -466,23 +515,33 @@ func TestWrongSources(t *testing.T) {
 	damaged := shelltest.File(t, "cut.jsonl", `{"doi":"10.5072/a"}`+"\n"+`{"doi":"10.50`)
 	for want, source := range map[string]string{
 		"no such file": "nowhere.csv",
-		damaged + ": line 2: byte 20, after the record 10.5072/a: ":                                   damaged,
-		"latin.jsonl: line 2: byte 60, after the record 10.5072/a: at byte 40: the text is not UTF-8": shelltest.File(t, "latin.jsonl", `{"doi":"10.5072/a"}`+"\n"+`{"doi":"10.5072/b","titles":[{"title":"A\ud800"}]}`),
-		`identifiers[0]: is "10.5072/b", and the DOI of the record is "10.5072/a"`:                    shelltest.File(t, "two.jsonl", `{"doi":"10.5072/a","identifiers":[{"identifier":"10.5072/b","identifierType":"DOI"}],"titles":[]}`),
-		`event: is "hide", and state is "findable"`:                                                   shelltest.File(t, "event.jsonl", `{"doi":"10.5072/a","event":"hide","state":"findable","titles":[]}`),
-		"one.XML is one file of metadata XML; give the folder":                                        shelltest.File(t, "one.XML", "<resource/>"),
-		"damaged: b.jsonl, line 1: byte 0: ":                                                          folder(t, "damaged", "b.jsonl", "{"),
-		"cut.xml: ":                                                                                   folder(t, "documents", "cut.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier`),
-		"cut.gz: line 1: byte 19":                                                                     shelltest.File(t, "cut.gz", gzipped(t, `{"doi":"10.5072/a"}`)[:30]),
-		`a.csv, line 1, column 1: the column is named "10.5072/a"`:                                    shelltest.File(t, "a.csv", "10.5072/a,https://example.org/\n"),
-		"b.csv, line 3: doi: is empty; datacite register":                                             shelltest.File(t, "b.csv", "doi,url\n10.5072/a,https://example.org/\n,https://example.org/\n"),
-		"c.csv, line 2: there are 1 cells":                                                            shelltest.File(t, "c.csv", "doi,url\n10.5072/a\n"),
-		`e.csv, line 3, DOI: "10.5072/`:                                                               shelltest.File(t, "e.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/A,https://example.org/\n"),
-		`f.csv, line 2, column 2: state: "published" is not one of draft, registered, findable`:       shelltest.File(t, "f.csv", "doi,state\n10.5072/a,published\n"),
-		`State: is "public"; the states are`:                                                          shelltest.File(t, "g.jsonl", `{"doi":"10.5072/a","state":"public"}`),
-		"k.xlsx: the spreadsheet cannot be read":                                                      shelltest.File(t, "k.xlsx", "PK\x03\x04"),
-		"has no column doi":                                                                           shelltest.File(t, "l.csv", "url\nhttps://example.org/\n"),
-		"empty":                                                                                       filepath.Dir(shelltest.File(t, "a.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"></identifier></resource>`)),
+		damaged + ": line 2: byte 20, after the record 10.5072/a: ": damaged,
+		"latin.jsonl: line 2: byte 60, after the record 10.5072/a: at byte 40: the text is not UTF-8": shelltest.File(t,
+			"latin.jsonl", `{"doi":"10.5072/a"}`+"\n"+`{"doi":"10.5072/b","titles":[{"title":"A\ud800"}]}`),
+		`identifiers[0]: is "10.5072/b", and the DOI of the record is "10.5072/a"`: shelltest.File(t,
+			"two.jsonl", `{"doi":"10.5072/a","identifiers":[{"identifier":"10.5072/b","identifierType":"DOI"}],"titles":[]}`),
+		`event: is "hide", and state is "findable"`: shelltest.File(t, "event.jsonl",
+			`{"doi":"10.5072/a","event":"hide","state":"findable","titles":[]}`),
+		"one.XML is one file of metadata XML; give the folder": shelltest.File(t, "one.XML", "<resource/>"),
+		"damaged: b.jsonl, line 1: byte 0: ":                   folder(t, "damaged", "b.jsonl", "{"),
+		"cut.xml: ": folder(t, "documents", "cut.xml",
+			`<resource xmlns="http://datacite.org/schema/kernel-4"><identifier`),
+		"cut.gz: line 1: byte 19": shelltest.File(t, "cut.gz",
+			gzipped(t, `{"doi":"10.5072/a"}`)[:30]),
+		`a.csv, line 1, column 1: the column is named "10.5072/a"`: shelltest.File(t, "a.csv",
+			"10.5072/a,https://example.org/\n"),
+		"b.csv, line 3: doi: is empty; datacite register": shelltest.File(t, "b.csv",
+			"doi,url\n10.5072/a,https://example.org/\n,https://example.org/\n"),
+		"c.csv, line 2: there are 1 cells": shelltest.File(t, "c.csv", "doi,url\n10.5072/a\n"),
+		`e.csv, line 3, DOI: "10.5072/`: shelltest.File(t, "e.csv",
+			"doi,url\n10.5072/a,https://example.org/\n10.5072/A,https://example.org/\n"),
+		`f.csv, line 2, column 2: state: "published" is not one of draft, registered, findable`: shelltest.File(t, "f.csv",
+			"doi,state\n10.5072/a,published\n"),
+		`State: is "public"; the states are`:     shelltest.File(t, "g.jsonl", `{"doi":"10.5072/a","state":"public"}`),
+		"k.xlsx: the spreadsheet cannot be read": shelltest.File(t, "k.xlsx", "PK\x03\x04"),
+		"has no column doi":                      shelltest.File(t, "l.csv", "url\nhttps://example.org/\n"),
+		"empty": filepath.Dir(shelltest.File(t, "a.xml",
+			`<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"></identifier></resource>`)),
 	} {
 		page := filepath.Join(t.TempDir(), "report.html")
 		out, notes, code := call(t, srv, "--fix", "--yes", "--html", page, source)
@@ -492,7 +551,8 @@ func TestWrongSources(t *testing.T) {
 		assert.NotContains(t, out, "repaired")
 	}
 	for _, r := range srv.Requests()[before:] {
-		assert.Equal(t, "/dois?page%5Bsize%5D=1", r.URL.String(), "only the login was checked: nothing was read, and nothing written")
+		assert.Equal(t, "/dois?page%5Bsize%5D=1", r.URL.String(),
+			"only the login was checked: nothing was read, and nothing written")
 	}
 }
 
@@ -500,16 +560,20 @@ func TestWrongSources(t *testing.T) {
 func TestTablesOfAFewColumns(t *testing.T) {
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		srv := service(t, behaviour)
-		source := shelltest.File(t, "own.csv", "DOI,title,Notes,shelf\n10.5072/right,Glacier width,look again,7\n10.5072/moved,Glacier length,,\n10.5072/hidden,,lost,\n")
+		source := shelltest.File(t, "own.csv",
+			"DOI,title,Notes,shelf\n10.5072/right,Glacier width,look again,7\n10.5072/moved,Glacier "+
+				"length,,\n10.5072/hidden,,lost,\n")
 		_, notes, code := call(t, srv, source)
 		assert.Equal(t, shell.ExitWrong, code)
 		assert.Contains(t, notes, `own.csv, line 1, column 3: the column is named "notes", which is not one of doi`)
 		assert.Contains(t, notes, `own.csv, line 1, column 4: the column is named "shelf", which is none of these either`)
 		assert.Contains(t, notes, "--pass-over names columns of your own")
 
-		out, notes, code := call(t, srv, "--pass-over", "Notes, shelf", "--only", "missing,url,state,metadata", "--fix", "--yes", source)
+		out, notes, code := call(t, srv, "--pass-over", "Notes, shelf", "--only", "missing,url,state,metadata", "--fix",
+			"--yes", source)
 		assert.Equal(t, shell.ExitDone, code, notes)
-		assert.Equal(t, "KIND\tDOI\tRESULT\tDIFFERENCE\nchanged\t10.5072/right\trepaired\ttitles[0].title: \"Glacier length\", should be \"Glacier width\"\n", out)
+		assert.Equal(t, "KIND\tDOI\tRESULT\tDIFFERENCE\nchanged\t10.5072/right\trepaired\ttitles[0].title: \"Glacier "+
+			"length\", should be \"Glacier width\"\n", out)
 		record, err := srv.DOIs().Get(t.Context(), "10.5072/right", nil)
 		require.NoError(t, err)
 		assert.Equal(t, "Glacier width", record.Titles[0].Title)
@@ -536,14 +600,16 @@ func TestTablesOfAFewColumns(t *testing.T) {
 
 // A table without DOIs, such as the one before its registration, says so once.
 func TestEqualFaultsAreSaidOnce(t *testing.T) {
-	rows := strings.Repeat(",Glacier length,\n", 57) + "10.5072/right,Glacier length,Deutsch\n" + strings.Repeat(",Glacier length,\n", 2)
+	rows := strings.Repeat(",Glacier length,\n",
+		57) + "10.5072/right,Glacier length,Deutsch\n" + strings.Repeat(",Glacier length,\n", 2)
 	_, notes, code := call(t, service(t, datacitetest.Deployed), shelltest.File(t, "own.csv", "DOI,title,language\n"+rows))
 	assert.Equal(t, shell.ExitWrong, code)
 	lines := strings.Split(strings.TrimSuffix(notes, "\n"), "\n")
 	require.Len(t, lines, 4, notes)
 	assert.Equal(t, "error: own.csv, line 2: doi: is empty; datacite register gives names to records", lines[0])
 	assert.Contains(t, lines[1], "line 59, column 3: language: ")
-	assert.Equal(t, "error: own.csv, and 58 more rows (lines 3–58, 60–61): doi: is empty; datacite register gives names to records", lines[2])
+	assert.Equal(t, "error: own.csv, and 58 more rows (lines 3–58, 60–61): doi: is empty; datacite register gives names "+
+		"to records", lines[2])
 	assert.Contains(t, lines[3], "own.csv: 59 faults in 59 rows, all above; nothing was compared or written")
 }
 
@@ -560,14 +626,16 @@ func TestOutputFiles(t *testing.T) {
 		in, err := os.Open(path)
 		require.NoError(t, err)
 		defer in.Close()
-		r, err := table.NewReader(name, in, &table.Options{Others: []string{"kind", "path", "wanted", "found", "reason", "service"}, Partial: true})
+		r, err := table.NewReader(name, in,
+			&table.Options{Others: []string{"kind", "path", "wanted", "found", "reason", "service"}, Partial: true})
 		require.NoError(t, err)
 		var kinds []string
 		for row, err := range r.All() {
 			require.NoError(t, err)
 			kinds = append(kinds, row.DOI+" "+row.Others[0])
 		}
-		assert.Equal(t, []string{"10.5072/extra extra", "10.5072/hidden changed", "10.5072/missing missing", "10.5072/moved changed"}, kinds)
+		assert.Equal(t, []string{"10.5072/extra extra", "10.5072/hidden changed", "10.5072/missing missing",
+			"10.5072/moved changed"}, kinds)
 	}
 	before := shelltest.Read(t, source)
 	for _, flag := range []string{"--output", "--html"} {
@@ -601,7 +669,8 @@ func TestInterrupt(t *testing.T) {
 	const workers = 4
 	srv, own := service(t, datacitetest.Documented), ownTable
 	for i := range workers {
-		_, err := srv.MDS().Register(t.Context(), fmt.Sprint("10.5072/moved-", i), "https://repo.example.org/old", mds.XML(shelltest.Read(t, "../../../../testdata/records/minimal.xml")), nil)
+		_, err := srv.MDS().Register(t.Context(), fmt.Sprint("10.5072/moved-", i), "https://repo.example.org/old",
+			mds.XML(shelltest.Read(t, "../../../../testdata/records/minimal.xml")), nil)
 		require.NoError(t, err)
 		own += fmt.Sprintf("10.5072/moved-%d,https://repo.example.org/moved-%[1]d,findable\n", i)
 	}
@@ -627,7 +696,8 @@ func TestInterrupt(t *testing.T) {
 	page, results := filepath.Join(folder, "report.html"), filepath.Join(folder, "results.csv")
 	run := shelltest.At(srv)
 	run.Ctx, run.Env["DATACITE_SERVICE"] = ctx, proxy.URL
-	code, _, notes := run.Do(t, Command, "audit", "--prefix", "10.5072", "--fix", "--yes", "--html", page, "-o", results, shelltest.File(t, "own.csv", own))
+	code, _, notes := run.Do(t, Command, "audit", "--prefix", "10.5072", "--fix", "--yes", "--html", page, "-o", results,
+		shelltest.File(t, "own.csv", own))
 	assert.Equal(t, shell.ExitInterrupted, code)
 	assert.Contains(t, notes, "datacite: interrupted; 1 DOI repaired, ")
 	assert.Contains(t, notes, "; run the same command again to continue with the rest\n")
@@ -646,7 +716,9 @@ func TestResultsThatCannotBePrinted(t *testing.T) {
 		t.Skip("this system has no /dev/full")
 	}
 	defer full.Close()
-	cmd, _, stderr := shelltest.At(srv).Process(t, "audit", "--prefix", "10.5072", "--only", "url,state", "--fix", "--yes", shelltest.File(t, "own.csv", strings.Replace(ownTable, "10.5072/missing,https://repo.example.org/missing,findable\n", "", 1)))
+	cmd, _, stderr := shelltest.At(srv).Process(t, "audit", "--prefix", "10.5072", "--only", "url,state", "--fix", "--yes",
+		shelltest.File(t, "own.csv", strings.Replace(ownTable, "10.5072/missing,https://repo.example.org/missing,findable\n",
+			"", 1)))
 	cmd.Stdout = full
 	assert.Equal(t, shell.ExitRefused, shelltest.ExitCode(t, cmd.Run()))
 	assert.Contains(t, stderr.String(), "changed\t10.5072/moved\trepaired\t")
@@ -657,12 +729,15 @@ func TestResultsThatCannotBePrinted(t *testing.T) {
 // Without a login, hidden DOIs are not seen; with one, nothing differs.
 func TestMissingOrNotSeen(t *testing.T) {
 	srv := service(t, datacitetest.Deployed)
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/gone","state":"registered","url":"https://a.example/","titles":[{"title":"A"}]}`)))
-	source, page := shelltest.File(t, "own.csv", "doi,url\n10.5072/gone,https://a.example/\n"), filepath.Join(t.TempDir(), "page.html")
+	require.NoError(t, srv.PutRecordJSON(
+		[]byte(`{"doi":"10.5072/gone","state":"registered","url":"https://a.example/","titles":[{"title":"A"}]}`)))
+	source, page := shelltest.File(t, "own.csv",
+		"doi,url\n10.5072/gone,https://a.example/\n"), filepath.Join(t.TempDir(), "page.html")
 	args := []string{"audit", "--prefix", "10.5072", "--only", "missing,url", source, "--quiet", "--html", page}
 	code, _, notes := shelltest.Anonymous(srv).Do(t, Command, args...)
 	assert.Equal(t, shell.ExitRefused, code)
-	assert.Contains(t, notes, "warning: without a login only findable DOIs are seen: a missing one may be a draft, or hidden; datacite login stores a login\n")
+	assert.Contains(t, notes, "warning: without a login only findable DOIs are seen: a missing one may be a draft, or "+
+		"hidden; datacite login stores a login\n")
 	html := shelltest.Read(t, page)
 	assert.Contains(t, string(html), "Without a login, only findable DOIs are seen")
 	code, _, notes = shelltest.At(srv).Do(t, Command, args...)
@@ -679,7 +754,8 @@ func TestWrongNamesAndLogins(t *testing.T) {
 	_, notes, code := call(t, srv, "--client", "exmple.repo", source)
 	assert.Len(t, srv.Requests(), before+2, "the login and the list: no row was read")
 	assert.Equal(t, shell.ExitWrong, code)
-	assert.True(t, strings.HasSuffix(notes, ": the service lists no DOI of exmple.repo, 10.5072; is the name right?\n"), notes)
+	assert.True(t, strings.HasSuffix(notes, ": the service lists no DOI of exmple.repo, 10.5072; is the name right?\n"),
+		notes)
 	page := filepath.Join(t.TempDir(), "report.html")
 	_, notes, code = call(t, srv, "--prefix", "10.5073", "--html", page, source)
 	assert.Equal(t, shell.ExitWrong, code)
@@ -697,7 +773,8 @@ func TestWrongNamesAndLogins(t *testing.T) {
 		run.Env["DATACITE_PASSWORD"] = "wrong"
 		code, out, notes := run.Do(t, Command, append([]string{"audit", "--prefix", "10.5072"}, more...)...)
 		assert.Equal(t, shell.ExitWrong, code)
-		assert.True(t, strings.HasPrefix(notes, "datacite: "+of(srv)+" refuses the login of "+datacitetest.Username+": "), notes)
+		assert.True(t, strings.HasPrefix(notes, "datacite: "+of(srv)+" refuses the login of "+datacitetest.Username+": "),
+			notes)
 		assert.Empty(t, out)
 	}
 }

@@ -22,7 +22,9 @@ type property struct {
 
 var properties = [...]property{
 	{"Licence", "a licence or a statement of rights", func(r *metadata.Record) bool {
-		return slices.ContainsFunc(r.RightsList, func(x metadata.Rights) bool { return x.Rights+x.RightsURI+x.RightsIdentifier != "" })
+		return slices.ContainsFunc(r.RightsList, func(x metadata.Rights) bool {
+			return x.Rights+x.RightsURI+x.RightsIdentifier != ""
+		})
 	}},
 	{"ORCID", "the ORCID of a creator or contributor", func(r *metadata.Record) bool { return identified(r, "orcid") }},
 	{"ROR", "the ROR of a creator's or contributor's organization", func(r *metadata.Record) bool {
@@ -36,19 +38,24 @@ var properties = [...]property{
 		})
 	}},
 	{"Funding", "a funding reference", func(r *metadata.Record) bool { return len(r.FundingReferences) > 0 }},
-	{"Related works", "a related identifier or item, such as the article", func(r *metadata.Record) bool { return len(r.RelatedIdentifiers)+len(r.RelatedItems) > 0 }},
+	{"Related works", "a related identifier or item, such as the article",
+		func(r *metadata.Record) bool { return len(r.RelatedIdentifiers)+len(r.RelatedItems) > 0 }},
 }
 
 // names reports whether an identifier is of a scheme.
 func names(scheme, identifier, of string) bool {
-	return identifier != "" && (strings.EqualFold(scheme, of) || strings.Contains(strings.ToLower(identifier), "//"+of+".org/"))
+	return identifier != "" && (strings.EqualFold(scheme,
+		of) || strings.Contains(strings.ToLower(identifier), "//"+of+".org/"))
 }
 
 // identified reports whether a creator or contributor has an identifier of a scheme.
 func identified(r *metadata.Record, scheme string) bool {
 	good := func(x metadata.NameIdentifier) bool { return names(x.NameIdentifierScheme, x.NameIdentifier, scheme) }
-	return slices.ContainsFunc(r.Creators, func(c metadata.Creator) bool { return slices.ContainsFunc(c.NameIdentifiers, good) }) ||
-		slices.ContainsFunc(r.Contributors, func(c metadata.Contributor) bool { return slices.ContainsFunc(c.NameIdentifiers, good) })
+	return slices.ContainsFunc(r.Creators, func(c metadata.Creator) bool {
+		return slices.ContainsFunc(c.NameIdentifiers, good)
+	}) ||
+		slices.ContainsFunc(r.Contributors,
+			func(c metadata.Contributor) bool { return slices.ContainsFunc(c.NameIdentifiers, good) })
 }
 
 func affiliations(r *metadata.Record) (all []metadata.Affiliation) {

@@ -30,7 +30,8 @@ func (l *links) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&l.wanted, "links", false, "ask the landing page of each findable DOI, too")
 	flags.Float64Var(&l.rate, "links-rate", 1, "most requests per second to one host of landing pages, a `number`")
-	flags.BoolVar(&l.allowPrivate, "allow-private", false, "ask landing pages at private, loopback and link-local addresses, too")
+	flags.BoolVar(&l.allowPrivate, "allow-private", false,
+		"ask landing pages at private, loopback and link-local addresses, too")
 }
 
 func (c *command) checkLinks(cmd *cobra.Command) error {
@@ -88,7 +89,8 @@ func (c *command) askPages(ctx context.Context, out printer) error {
 	}
 	contact := strings.TrimPrefix(c.service.Config.Contact, "mailto:")
 	if contact == "" {
-		c.Say(`note: the hosts of landing pages are not told whom to ask; "datacite config contact ADDRESS" stores a mail address`)
+		c.Say(`note: the hosts of landing pages are not told whom to ask; "datacite config contact ADDRESS" stores a mail ` +
+			`address`)
 	}
 	if n := c.links.kept.Len(); n > 0 {
 		c.Say("continues the run before, which asked %s", shell.Count(n, "landing page"))
@@ -99,7 +101,8 @@ func (c *command) askPages(ctx context.Context, out printer) error {
 	}
 	p := &pages{Total: c.links.pages.Len(), sections: map[landing.Kind]*section{}}
 	c.page.Pages = p
-	opts := &landing.Options{UserAgent: agent, Rate: c.links.rate, AllowPrivate: c.links.allowPrivate, Journal: c.links.kept}
+	opts := &landing.Options{UserAgent: agent, Rate: c.links.rate, AllowPrivate: c.links.allowPrivate,
+		Journal: c.links.kept}
 	for r, err := range landing.Check(ctx, c.links.pages, opts) {
 		if err == nil {
 			row := c.rowOf(r)

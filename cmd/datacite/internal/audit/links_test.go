@@ -64,17 +64,20 @@ func (h *host) register(t *testing.T, srv *datacitetest.Server, names ...string)
 		if name == "draft" {
 			state = dois.StateDraft
 		}
-		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%s","url":"%[2]s/%[1]s","state":"%[3]s","titles":[{"title":"T"}],
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+			`{"doi":"10.5072/%s","url":"%[2]s/%[1]s","state":"%[3]s","titles":[{"title":"T"}],
 			"creators":[{"name":"A"}],"publisher":{"name":"P"},"publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}}`, name, h.URL, state)))
 		source += fmt.Sprintf("10.5072/%s,%s/%[1]s\n", name, h.URL)
 	}
 	return shelltest.File(t, "own.csv", source)
 }
 
-func askLinks(t *testing.T, ctx context.Context, srv *datacitetest.Server, args ...string) (out, notes string, code int) {
+func askLinks(t *testing.T, ctx context.Context, srv *datacitetest.Server,
+	args ...string) (out, notes string, code int) {
 	run := shelltest.At(srv)
 	run.Env["DATACITE_CONTACT"], run.Ctx = "ada@example.org", ctx
-	code, out, notes = run.Do(t, Command, append([]string{"audit", "--prefix", "10.5072", "--links", "--links-rate", "1000000"}, args...)...)
+	code, out, notes = run.Do(t, Command,
+		append([]string{"audit", "--prefix", "10.5072", "--links", "--links-rate", "1000000"}, args...)...)
 	return out, notes, code
 }
 
@@ -93,7 +96,8 @@ func TestLinks(t *testing.T) {
 			"page-status\t10.5072/gone\t" + h.URL + "/gone: 410 Gone",
 		}, strings.Split(strings.TrimSpace(out), "\n"))
 		assert.Contains(t, notes, "5 of 5 DOIs right at "+of(srv)+"\n")
-		assert.Contains(t, notes, "2 of 4 landing pages right\n      1 page-status\n      1 page-no-doi\n      1 page-redirected\n")
+		assert.Contains(t, notes, "2 of 4 landing pages right\n      1 page-status\n      1 page-no-doi\n      1 "+
+			"page-redirected\n")
 		assert.True(t, strings.HasSuffix(notes, ": 0 differences; 2 landing pages are not right\n"), notes)
 
 		for _, format := range []string{"csv", "jsonl", "xlsx"} {
@@ -103,16 +107,20 @@ func TestLinks(t *testing.T) {
 			switch text := string(shelltest.Read(t, file)); format {
 			case "csv":
 				assert.Contains(t, text, "\n10.5072/gone,"+h.URL+"/gone,findable,T,page-status,url,,,410 Gone,"+of(srv)+"\n")
-				assert.Contains(t, text, "\n10.5072/moved,"+h.URL+"/moved,findable,T,page-redirected,url,,"+h.URL+"/at/10.5072/moved,,"+of(srv)+"\n")
+				assert.Contains(t, text, "\n10.5072/moved,"+h.URL+"/moved,findable,T,page-redirected,url,,"+h.URL+
+					"/at/10.5072/moved,,"+of(srv)+"\n")
 				assert.Equal(t, 4, strings.Count(text, "\n"))
 			case "jsonl":
-				assert.Contains(t, text, `{"kind":"page-no-doi","doi":"10.5072/empty","path":"url","reason":"the DOI is not on the page","title":"T","url":"`+h.URL+`/empty","state":"findable","service":"`+of(srv)+`"}`)
+				assert.Contains(t, text, `{"kind":"page-no-doi","doi":"10.5072/empty","path":"url","reason":"the DOI is not on `+
+					`the page","title":"T","url":"`+h.URL+`/empty","state":"findable","service":"`+of(srv)+`"}`)
 			}
 		}
 		page := string(shelltest.Read(t, html))
 		for _, part := range []string{
-			"<p>2 of 4 landing pages right: status 200, HTML, and the DOI on the page. 1 of them at another address.</p>", "<h2>Pages with an error: 1</h2>", "<h2>Redirected pages: 1</h2>",
-			`10.5072/moved</th><td class="title">T</td><td class="url" data-label="URL">` + h.URL + "/moved → " + h.URL + "/at/10.5072/moved</td>", "410 Gone</td>",
+			"<p>2 of 4 landing pages right: status 200, HTML, and the DOI on the page. 1 of them at another address.</p>",
+			"<h2>Pages with an error: 1</h2>", "<h2>Redirected pages: 1</h2>",
+			`10.5072/moved</th><td class="title">T</td><td class="url" data-label="URL">` + h.URL + "/moved → " + h.URL +
+				"/at/10.5072/moved</td>", "410 Gone</td>",
 		} {
 			assert.Contains(t, page, part)
 		}

@@ -59,7 +59,8 @@ const mostItems = 500
 func (c *command) newPage() *page {
 	scope := strings.Join(slices.Concat(c.opts.ClientID, c.opts.Prefix), ", ")
 	return &page{
-		Scope: scope, Source: filepath.Base(c.source), Service: c.service.String(), Resolver: c.service.Resolver(), At: c.began,
+		Scope: scope, Source: filepath.Base(c.source), Service: c.service.String(), Resolver: c.service.Resolver(),
+		At:        c.began,
 		Anonymous: c.service.Config.Password == "", Complete: len(c.only) == len(choices), sections: map[reconcile.DifferenceKind]*section{}, last: map[bool]string{}, rows: c.rows,
 	}
 }
@@ -105,7 +106,8 @@ func (p *page) rest() string {
 
 // Sections are those there are, with what is to be done first.
 func (p *page) Sections() (all []*section) {
-	for _, kind := range []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindChanged, reconcile.KindInvalid, reconcile.KindOldSchema, reconcile.KindExtra} {
+	for _, kind := range []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindChanged, reconcile.KindInvalid,
+		reconcile.KindOldSchema, reconcile.KindExtra} {
 		if s := p.sections[kind]; s != nil {
 			all = append(all, s)
 		}
@@ -126,19 +128,28 @@ func (p *page) Since() time.Time { return p.At.Add(-lag) }
 
 // headings are for people: of the section, on a card, and what it has.
 var headings = map[reconcile.DifferenceKind][3]string{
-	reconcile.KindMissing:   {"Missing", "missing", "in the source, and not at the service"},
-	reconcile.KindChanged:   {"Changed", "changed", "at the service with other content than in the source"},
-	reconcile.KindInvalid:   {"Invalid", "invalid", "with metadata that the service would refuse today"},
-	reconcile.KindOldSchema: {"Old schema", "of an old schema", "with metadata of a version before 4, which the service no longer accepts"},
-	reconcile.KindExtra:     {"Extra", "extra", "at the service, and not in the source. Add them to the source, or hide or delete them yourself"},
+	reconcile.KindMissing: {"Missing", "missing", "in the source, and not at the service"},
+	reconcile.KindChanged: {"Changed", "changed", "at the service with other content than in the source"},
+	reconcile.KindInvalid: {"Invalid", "invalid", "with metadata that the service would refuse today"},
+	reconcile.KindOldSchema: {"Old schema", "of an old schema",
+		"with metadata of a version before 4, which the service no longer accepts"},
+	reconcile.KindExtra: {"Extra", "extra",
+		"at the service, and not in the source. Add them to the source, or hide or delete them yourself"},
 
-	kindOf(landing.Status):      {"Pages with an error", "pages with an error", "whose landing page has another status than 200"},
-	kindOf(landing.NotHTML):     {"Pages that are not HTML", "pages not HTML", "that lead to a file, and not to a landing page"},
-	kindOf(landing.NoDOI):       {"Pages without the DOI", "pages without the DOI", "whose landing page does not have the DOI in its HTML"},
-	kindOf(landing.Redirects):   {"Redirects to nowhere", "redirects to nowhere", "whose URL redirects in a loop, too often, or to what is no page"},
-	kindOf(landing.Unreachable): {"Pages that do not answer", "pages without an answer", "whose landing page did not answer, or whose server was busy"},
-	kindOf(landing.NotAsked):    {"Pages that were not asked", "pages not asked", "whose landing page was not asked, for the reason beside it"},
-	kindOf(landing.Redirected):  {"Redirected pages", "redirected", "whose landing page is right, at another address. Where the redirect is permanent, correct the URL"},
+	kindOf(landing.Status): {"Pages with an error", "pages with an error",
+		"whose landing page has another status than 200"},
+	kindOf(landing.NotHTML): {"Pages that are not HTML", "pages not HTML",
+		"that lead to a file, and not to a landing page"},
+	kindOf(landing.NoDOI): {"Pages without the DOI", "pages without the DOI",
+		"whose landing page does not have the DOI in its HTML"},
+	kindOf(landing.Redirects): {"Redirects to nowhere", "redirects to nowhere",
+		"whose URL redirects in a loop, too often, or to what is no page"},
+	kindOf(landing.Unreachable): {"Pages that do not answer", "pages without an answer",
+		"whose landing page did not answer, or whose server was busy"},
+	kindOf(landing.NotAsked): {"Pages that were not asked", "pages not asked",
+		"whose landing page was not asked, for the reason beside it"},
+	kindOf(landing.Redirected): {"Redirected pages", "redirected",
+		"whose landing page is right, at another address. Where the redirect is permanent, correct the URL"},
 }
 
 func kindOf(k landing.Kind) reconcile.DifferenceKind { return reconcile.DifferenceKind(k) }
@@ -172,7 +183,8 @@ func (p *page) Link(name string) string {
 
 // parts are the names that people have for properties.
 var parts = map[string]string{
-	"url": "URL", "titles": "title", "creators": "creator", "contributors": "contributor", "subjects": "subject", "dates": "date",
+	"url": "URL", "titles": "title", "creators": "creator", "contributors": "contributor", "subjects": "subject",
+	"dates":        "date",
 	"descriptions": "description", "publicationYear": "year", "types": "type", "rightsList": "rights",
 	"relatedIdentifiers": "related identifier", "alternateIdentifiers": "alternate identifier", "fundingReferences": "funding",
 	"geoLocations": "place", "sizes": "size", "formats": "format",
@@ -186,7 +198,8 @@ func part(path string) string {
 	if known := parts[name]; known != "" {
 		words = known
 	}
-	if n, err := strconv.Atoi(strings.TrimSuffix(index, "]")); isItem && err == nil && (n > 0 || name == "creators" || name == "contributors") {
+	if n, err := strconv.Atoi(strings.TrimSuffix(index, "]")); isItem && err == nil && (n > 0 || name == "creators" ||
+		name == "contributors") {
 		words += " " + strconv.Itoa(n+1)
 	}
 	switch rest {

@@ -95,7 +95,8 @@ func (r row) cells() []string {
 // table is the row of a table that other commands read.
 func (r row) table() *table.Row {
 	return &table.Row{
-		DOI: r.DOI, URL: r.URL, State: string(r.State), Record: &metadata.Record{Titles: metadata.List[metadata.Title]{{Title: r.Title}}},
+		DOI: r.DOI, URL: r.URL, State: string(r.State),
+		Record: &metadata.Record{Titles: metadata.List[metadata.Title]{{Title: r.Title}}},
 		Others: []string{string(r.Kind), r.Path, r.Wanted, r.Found, r.Reason, r.Service, r.Result, r.Error},
 	}
 }

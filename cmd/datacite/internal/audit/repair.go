@@ -53,7 +53,8 @@ func outcomeOf(d *reconcile.Difference, o *reconcile.Outcome) outcome {
 
 // isLeft reports whether a DOI was left as it is, for a person to decide.
 func isLeft(err error) bool {
-	return errors.Is(err, reconcile.ErrNotAsDesired) || errors.Is(err, reconcile.ErrLoss) || errors.Is(err, datacite.ErrConflict)
+	return errors.Is(err, reconcile.ErrNotAsDesired) || errors.Is(err, reconcile.ErrLoss) ||
+		errors.Is(err, datacite.ErrConflict)
 }
 
 // repairable says whether a DOI is in the source, so that it is known how it should be. Of the
@@ -75,7 +76,8 @@ type repairing struct {
 // repair repairs what a new audit finds, so that what has changed meanwhile is seen, and
 // prints each result as soon as it is known.
 func (c *command) repair(ctx context.Context, writes int, to io.Writer) error {
-	r := &repairing{command: c, out: c.printer(c.Format, to, true), writes: writes, open: map[string][]*reconcile.Difference{}}
+	r := &repairing{command: c, out: c.printer(c.Format, to, true), writes: writes,
+		open: map[string][]*reconcile.Difference{}}
 	var err error
 	if r.kept, err = record.NewKept(c.Shell, c.Output); err != nil {
 		return shell.Wrong(err)

@@ -151,8 +151,9 @@ func (c *command) items(ctx context.Context, yield func(reconcile.Desired, error
 			return
 		}
 		if row.DOI == "" && len(row.Findings) == 0 {
-			row.Findings = append(row.Findings, datacite.Finding{File: row.File, Line: row.Line, Path: "doi", Code: datacite.CodeMissing,
-				Reason: "is empty; datacite register gives names to records"})
+			row.Findings = append(row.Findings,
+				datacite.Finding{File: row.File, Line: row.Line, Path: "doi", Code: datacite.CodeMissing,
+					Reason: "is empty; datacite register gives names to records"})
 		}
 		look.At(ctx, row)
 		findings.Print(row)

@@ -30,7 +30,8 @@ type foreigner struct {
 
 type object = map[string]any
 
-var tableColumns = []string{"doi", "url", "state", "title", "creators", "publisher", "year", "type", "description", "subjects", "rights", "language", "related identifiers", "dates"}
+var tableColumns = []string{"doi", "url", "state", "title", "creators", "publisher", "year", "type", "description",
+	"subjects", "rights", "language", "related identifiers", "dates"}
 
 // A chooser makes random choices.
 type chooser struct{ *rand.Rand }
@@ -44,13 +45,16 @@ func one[T any](c chooser, of ...T) T { return of[c.IntN(len(of))] }
 func foreignRecord(c chooser, i int) *foreigner {
 	doi := fmt.Sprintf("10.5072/f%05d", i)
 	it := &foreigner{doi: doi, stored: object{
-		"doi": doi, "url": "https://a.example/" + doi, "state": "findable", "schemaVersion": "http://datacite.org/schema/kernel-4",
+		"doi": doi, "url": "https://a.example/" + doi, "state": "findable",
+		"schemaVersion":   "http://datacite.org/schema/kernel-4",
 		"publicationYear": 2026, "titles": []any{object{"title": fmt.Sprint("Glaciers of valley ", i), "lang": "en"}},
 		"contributors": []any{object{"name": "Example Institute", "contributorType": "HostingInstitution"}},
 		"types":        object{"resourceTypeGeneral": "Dataset", "resourceType": one(c, "Table", "")},
-	}, cells: map[string]string{"doi": doi, "url": "https://a.example/" + doi, "state": "findable", "year": "2026", "title": fmt.Sprint("Glaciers of valley ", i), "type": one(c, "Dataset", "dataset")}}
+	}, cells: map[string]string{"doi": doi, "url": "https://a.example/" + doi, "state": "findable", "year": "2026",
+		"title": fmt.Sprint("Glaciers of valley ", i), "type": one(c, "Dataset", "dataset")}}
 	if c.maybe() {
-		it.stored["titles"] = append(it.stored["titles"].([]any), object{"title": "Gletscher", "titleType": "TranslatedTitle", "lang": "de"})
+		it.stored["titles"] = append(it.stored["titles"].([]any),
+			object{"title": "Gletscher", "titleType": "TranslatedTitle", "lang": "de"})
 	}
 	var creators []any
 	var cells []string
@@ -60,21 +64,30 @@ func foreignRecord(c chooser, i int) *foreigner {
 	}
 	it.stored["creators"], it.cells["creators"] = creators, strings.Join(cells, "; ")
 
-	it.stored["publisher"] = one[any](c, "Example Repository", object{"name": "Example Repository"}, object{"name": "Example Repository", "lang": "en", "publisherIdentifier": "https://ror.org/04wxnsj81", "publisherIdentifierScheme": "ROR"})
+	it.stored["publisher"] = one[any](c, "Example Repository", object{"name": "Example Repository"},
+		object{"name": "Example Repository", "lang": "en", "publisherIdentifier": "https://ror.org/04wxnsj81",
+			"publisherIdentifierScheme": "ROR"})
 	it.cells["publisher"] = "Example Repository"
 	if p, ok := it.stored["publisher"].(object); ok && p["lang"] != nil && c.maybe() {
 		it.cells["publisher"] += " | https://ror.org/04wxnsj81"
 	}
-	it.stored["descriptions"] = []any{object{"description": "How it was made", "descriptionType": "Methods"}, object{"description": "What it is about", "descriptionType": "Abstract", "lang": "en"}}
+	it.stored["descriptions"] = []any{object{"description": "How it was made", "descriptionType": "Methods"},
+		object{"description": "What it is about", "descriptionType": "Abstract", "lang": "en"}}
 	it.cells["description"] = "What it is about"
-	it.stored["subjects"] = []any{object{"subject": "glaciers", "subjectScheme": "Example Thesaurus", "schemeUri": "https://t.example/", "valueUri": "https://t.example/7", "lang": "en"}, object{"subject": "climate"}}
+	it.stored["subjects"] = []any{object{"subject": "glaciers", "subjectScheme": "Example Thesaurus",
+		"schemeUri": "https://t.example/", "valueUri": "https://t.example/7", "lang": "en"}, object{"subject": "climate"}}
 	it.cells["subjects"] = one(c, "glaciers; climate", "glaciers | Example Thesaurus; climate", "climate; glaciers")
-	it.stored["rightsList"] = []any{one[any](c, object{"rightsIdentifier": "cc-by-4.0"}, object{"rightsIdentifier": "CC-BY-4.0", "rightsIdentifierScheme": "SPDX", "lang": "en"})}
+	it.stored["rightsList"] = []any{one[any](c, object{"rightsIdentifier": "cc-by-4.0"},
+		object{"rightsIdentifier": "CC-BY-4.0", "rightsIdentifierScheme": "SPDX", "lang": "en"})}
 	it.cells["rights"] = "CC-BY-4.0"
 	it.stored["language"], it.cells["language"] = "en", one(c, "en", "eng")
-	it.stored["relatedIdentifiers"] = []any{object{"relationType": "IsSupplementTo", "relatedIdentifierType": "DOI", "relatedIdentifier": one(c, "10.5072/article-1", "https://doi.org/10.5072/ARTICLE-1"), "resourceTypeGeneral": "JournalArticle"}}
+	it.stored["relatedIdentifiers"] = []any{
+		object{"relationType": "IsSupplementTo", "relatedIdentifierType": "DOI",
+			"relatedIdentifier": one(c, "10.5072/article-1",
+				"https://doi.org/10.5072/ARTICLE-1"), "resourceTypeGeneral": "JournalArticle"}}
 	it.cells["related identifiers"] = "IsSupplementTo DOI 10.5072/article-1"
-	it.stored["dates"] = []any{object{"date": "2020", "dateType": "Collected", "dateInformation": "in summer"}, object{"date": "2026", "dateType": "Issued"}}
+	it.stored["dates"] = []any{object{"date": "2020", "dateType": "Collected", "dateInformation": "in summer"},
+		object{"date": "2026", "dateType": "Issued"}}
 	it.cells["dates"] = "Collected 2020"
 	for _, column := range []string{"description", "subjects", "rights", "language", "related identifiers", "dates"} {
 		if c.IntN(5) == 0 {
@@ -102,7 +115,8 @@ func foreignCreator(c chooser, i int) (stored object, cell string) {
 		stored["nameType"] = "Personal"
 	}
 	if c.maybe() {
-		id := object{"nameIdentifier": one(c, orcid, "https://orcid.org/"+orcid, "http://orcid.org/"+orcid), "nameIdentifierScheme": one(c, "ORCID", "orcid")}
+		id := object{"nameIdentifier": one(c, orcid, "https://orcid.org/"+orcid, "http://orcid.org/"+orcid),
+			"nameIdentifierScheme": one(c, "ORCID", "orcid")}
 		if c.maybe() {
 			id["schemeUri"] = one(c, "http://orcid.org", "https://orcid.org/")
 		}
@@ -113,7 +127,8 @@ func foreignCreator(c chooser, i int) (stored object, cell string) {
 	}
 	if c.maybe() {
 		stored["affiliation"] = []any{one[any](c, "Example University", object{"name": "Example University"},
-			object{"name": "Example University", "affiliationIdentifier": "https://ror.org/04wxnsj81", "affiliationIdentifierScheme": "ROR"})}
+			object{"name": "Example University", "affiliationIdentifier": "https://ror.org/04wxnsj81",
+				"affiliationIdentifierScheme": "ROR"})}
 		if c.maybe() {
 			cell += " | Example University"
 		}
@@ -219,8 +234,10 @@ var plants = []struct {
 	{"description", "descriptions[1].", func(string) string { return "Why it was made" }},
 	{"subjects", "subjects[0].", func(string) string { return "glacier; climate" }},
 	{"subjects", "subjects[2]", func(string) string { return "glaciers; climate; snow" }},
-	{"related identifiers", "relatedIdentifiers[0].relationType", func(string) string { return "Cites DOI 10.5072/article-1" }},
-	{"related identifiers", "relatedIdentifiers[0].", func(string) string { return "IsSupplementTo DOI 10.5072/article-2" }},
+	{"related identifiers", "relatedIdentifiers[0].relationType",
+		func(string) string { return "Cites DOI 10.5072/article-1" }},
+	{"related identifiers", "relatedIdentifiers[0].",
+		func(string) string { return "IsSupplementTo DOI 10.5072/article-2" }},
 	{"dates", "dates[0].", func(string) string { return "Collected 2021; Issued 2026" }},
 	{"creators", "", func(was string) string { return was + "; Hopper, Grace" }},
 	{"url", "url", func(was string) string { return was + "/moved" }},

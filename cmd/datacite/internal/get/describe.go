@@ -19,7 +19,8 @@ func (c *command) describe(r *dois.Record, out io.Writer) error {
 	}
 	look := map[dois.State]shell.Style{dois.StateFindable: shell.Green, dois.StateRegistered: shell.Yellow,
 		dois.StateDraft: shell.Faint}[r.State]
-	fmt.Fprintf(&b, "%s  %s\n", c.Styled(out, shell.Bold, shell.Clean(r.DOI)), c.Styled(out, look, shell.Clean(string(r.State))))
+	fmt.Fprintf(&b, "%s  %s\n", c.Styled(out, shell.Bold, shell.Clean(r.DOI)),
+		c.Styled(out, look, shell.Clean(string(r.State))))
 	for _, title := range r.Titles {
 		line("title", title.Title)
 	}

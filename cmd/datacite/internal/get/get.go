@@ -24,8 +24,9 @@ import (
 
 // formats are the names of --format for the formats of the service.
 var formats = map[string]dois.Format{
-	"xml": dois.FormatDataCiteXML, "datacite-json": dois.FormatDataCiteJSON, "citeproc": dois.FormatCiteproc, "schema.org": dois.FormatSchemaOrg,
-	"codemeta": dois.FormatCodemeta, "crosscite": dois.FormatCrosscite, "jats": dois.FormatJATS, "bibtex": dois.FormatBibTeX, "ris": dois.FormatRIS, "csv": dois.FormatCSV,
+	"xml": dois.FormatDataCiteXML, "datacite-json": dois.FormatDataCiteJSON, "citeproc": dois.FormatCiteproc,
+	"schema.org": dois.FormatSchemaOrg,
+	"codemeta":   dois.FormatCodemeta, "crosscite": dois.FormatCrosscite, "jats": dois.FormatJATS, "bibtex": dois.FormatBibTeX, "ris": dois.FormatRIS, "csv": dois.FormatCSV,
 }
 
 // The formats that the command makes itself.
@@ -65,7 +66,8 @@ With a login, drafts and registered DOIs of the account are shown, too.`,
 	}
 	names := append([]string{text, asJSON, citation}, slices.Sorted(maps.Keys(formats))...)
 	shell.Choice(cmd, &c.format, "format", "one of `format`s: "+strings.Join(names, ", "), names...)
-	cmd.Flags().StringVar(&c.style, "style", "", "`style` of the citation, as the Citation Style Language names it (default apa)")
+	cmd.Flags().StringVar(&c.style, "style", "",
+		"`style` of the citation, as the Citation Style Language names it (default apa)")
 	cmd.Flags().StringVar(&c.locale, "locale", "", "`language` of the citation, such as de-DE (default en-US)")
 	s.OutputFlag(cmd, "write to this `file` instead of standard output")
 	s.Flags(cmd, shell.JSON)
@@ -97,7 +99,8 @@ func (c *command) run(cmd *cobra.Command, names []string) error {
 	return c.WriteOutput(func(out io.Writer) error { return c.all(cmd.Context(), client, service, names, out) })
 }
 
-func (c *command) all(ctx context.Context, client *dois.Client, service *account.Service, names []string, out io.Writer) error {
+func (c *command) all(ctx context.Context, client *dois.Client, service *account.Service, names []string,
+	out io.Writer) error {
 	shown := 0
 	for _, name := range names {
 		err := c.one(ctx, client, name, out)

@@ -35,8 +35,10 @@ func TestPlainCitations(t *testing.T) {
 	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: b})
 		doc, err := mds.NewDocument(&metadata.Record{
-			Titles: metadata.List[metadata.Title]{{Title: "Salt & Pepper, a < b"}}, Creators: []metadata.Creator{metadata.Person("Lovelace", "Ada")},
-			Publisher: metadata.Publisher{Name: "P & Q"}, PublicationYear: "2020", Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
+			Titles:    metadata.List[metadata.Title]{{Title: "Salt & Pepper, a < b"}},
+			Creators:  []metadata.Creator{metadata.Person("Lovelace", "Ada")},
+			Publisher: metadata.Publisher{Name: "P & Q"}, PublicationYear: "2020", Types: metadata.Types{
+				ResourceTypeGeneral: metadata.ResourceTypeDataset},
 		})
 		require.NoError(t, err)
 		_, err = srv.MDS().Register(t.Context(), "10.5072/salt", "https://a.example/", doc, nil)
@@ -60,7 +62,9 @@ func TestGet(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"10.5072/length"}, "10.5072/length  findable\n  title      Glacier [31m length\n  creators   Lovelace, Ada; Hopper, Grace\n  publisher  Ice Archive\n  year       2020\n  type       Dataset\n  leads to   https://a.example/length\n  usage      0 views, 0 downloads, 3 citations\n"},
+		{[]string{"10.5072/length"}, "10.5072/length  findable\n  title      Glacier [31m length\n  creators   Lovelace, " +
+			"Ada; Hopper, Grace\n  publisher  Ice Archive\n  year       2020\n  type       Dataset\n  leads to   " +
+			"https://a.example/length\n  usage      0 views, 0 downloads, 3 citations\n"},
 		{[]string{"https://doi.org/10.5072/LENGTH", "--json", "--quiet"}, `"citationCount":3,`},
 		{[]string{"doi:10.5072/length", "--format", "json"}, `"citationCount":3,`},
 		{[]string{"10.5072/length", "--format", "bibtex"}, "author = {{Lovelace, Ada} and {Hopper, Grace}}"},
@@ -96,13 +100,15 @@ func TestSeveral(t *testing.T) {
 func TestToAFile(t *testing.T) {
 	srv := service(t, nil)
 	file := filepath.Join(t.TempDir(), "a.bib")
-	code, out, notes := shelltest.Anonymous(srv).Do(t, get.Command, "get", "10.5072/length", "--format", "bibtex", "-o", file)
+	code, out, notes := shelltest.Anonymous(srv).Do(t, get.Command, "get", "10.5072/length", "--format", "bibtex", "-o",
+		file)
 	assert.Zero(t, code, notes)
 	assert.Empty(t, out)
 	text := shelltest.Read(t, file)
 	assert.Contains(t, string(text), "@")
 
-	code, _, _ = shelltest.Anonymous(srv).Do(t, get.Command, "get", "10.5072/none", "-o", filepath.Join(filepath.Dir(file), "b"))
+	code, _, _ = shelltest.Anonymous(srv).Do(t, get.Command, "get", "10.5072/none", "-o",
+		filepath.Join(filepath.Dir(file), "b"))
 	assert.Equal(t, 1, code)
 	left, err := os.ReadDir(filepath.Dir(file))
 	require.NoError(t, err)
@@ -120,7 +126,8 @@ func TestFaults(t *testing.T) {
 		{[]string{"10.5072/length", "glacier"}, 2, `DOI name: "glacier" does not start with a prefix such as "10.5072"`},
 		{[]string{"-"}, 2, "standard input has no DOI"},
 		{[]string{"10.5072/length", "--style", "apa"}, 2, "--style and --locale are for --format citation"},
-		{[]string{"10.5072/length", "--json", "--format", "ris"}, 2, "--json prints JSON, and --format ris something else; leave one of them out"},
+		{[]string{"10.5072/length", "--json", "--format", "ris"}, 2,
+			"--json prints JSON, and --format ris something else; leave one of them out"},
 		{[]string{"10.5072/length", "--format", "bibtx"}, 2, `--format: "bibtx" is unknown; did you mean bibtex?`},
 		{[]string{"10.5072/length", "--format", "citation", "--style", "A P A"}, 2, "is not the name of a style"},
 	} {

@@ -56,8 +56,10 @@ With a login, drafts and registered DOIs of the account are copied, too.`,
 	}
 	flags := cmd.Flags()
 	c.selection = selection.NewFlags(s, cmd, &c.opts)
-	flags.StringVar(&c.updated, "updated-since", "", "records made or changed since a `time`, as 2026-01-06 or 2026-01-06T09:30:00Z")
-	flags.IntVar(&c.opts.Page.Size, "page-size", 1000, "`records` in one request at most; fewer where the service fails to make as many in time")
+	flags.StringVar(&c.updated, "updated-since", "",
+		"records made or changed since a `time`, as 2026-01-06 or 2026-01-06T09:30:00Z")
+	flags.IntVar(&c.opts.Page.Size, "page-size", 1000,
+		"`records` in one request at most; fewer where the service fails to make as many in time")
 	s.OutputFlag(cmd, "write to this `file`, gzip if its name ends in .gz; - is standard output")
 	s.Flags(cmd, shell.JSON)
 	c.flags = account.NewFlags(s, cmd, account.Reads)

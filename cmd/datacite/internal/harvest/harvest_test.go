@@ -55,7 +55,8 @@ func service(t *testing.T, n int) (srv *datacitetest.Server, file string) {
 func put(t *testing.T, srv *datacitetest.Server, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/r%04d","created":"2020-01-01T%02d:%02d:00Z","client":"demo.c%d"}`, i, i/60, i%60, i%2)))
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+			`{"doi":"10.5072/r%04d","created":"2020-01-01T%02d:%02d:00Z","client":"demo.c%d"}`, i, i/60, i%60, i%2)))
 	}
 }
 
@@ -118,7 +119,8 @@ func TestJSON(t *testing.T) {
 }
 
 func TestHarvestOfSomeRecords(t *testing.T) {
-	for _, choice := range [][]string{{"--client", "demo.c1"}, {"--query", "doi:*1 OR doi:*3 OR doi:*5 OR doi:*7 OR doi:*9"}} {
+	for _, choice := range [][]string{{"--client", "demo.c1"},
+		{"--query", "doi:*1 OR doi:*3 OR doi:*5 OR doi:*7 OR doi:*9"}} {
 		srv, file := service(t, 30)
 		code, _, notes := start(t, srv.URL, append(choice, "-o", file)...)
 		require.Zero(t, code, notes)
@@ -240,7 +242,8 @@ func TestUpdatedSince(t *testing.T) {
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: behaviour})
 		update := func(i int, at time.Time) {
-			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/r%04d","created":"2020-01-01T%02d:%02d:00Z","updated":"%s"}`,
+			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+				`{"doi":"10.5072/r%04d","created":"2020-01-01T%02d:%02d:00Z","updated":"%s"}`,
 				i, i/60, i%60, at.UTC().Format(time.RFC3339))))
 		}
 		old, lately := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC), time.Now().Add(-time.Hour)
@@ -314,7 +317,8 @@ func TestAnotherService(t *testing.T) {
 	require.Zero(t, code)
 	code, _, notes := start(t, other.URL, "-o", file)
 	assert.Equal(t, shell.ExitWrong, code)
-	assert.Contains(t, notes, file+" was begun with records of "+of(srv.URL)+", and the service is "+of(other.URL)+"; use another file")
+	assert.Contains(t, notes, file+" was begun with records of "+of(srv.URL)+", and the service is "+of(other.URL)+
+		"; use another file")
 	expect(t, file, 30)
 }
 
@@ -384,7 +388,8 @@ func TestFullDisk(t *testing.T) {
 		require.ErrorIs(t, err, syscall.ENOSPC)
 		says, code := "nothing is stored in "+file+" yet; the same command begins again", shell.ExitWrong
 		if room > 3000 {
-			says, code = fmt.Sprintf("%s in %s; run the same command again to continue", shell.Count(o.Position.Seen, "record"), file), shell.ExitRefused
+			says, code = fmt.Sprintf("%s in %s; run the same command again to continue", shell.Count(o.Position.Seen, "record"),
+				file), shell.ExitRefused
 			assert.NotZero(t, o.Position.Seen)
 		}
 		assert.ErrorContains(t, err, says)

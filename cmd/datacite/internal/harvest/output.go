@@ -46,7 +46,8 @@ const lag = 10 * time.Minute
 // openOutput begins a file, or opens one where it was saved last and drops
 // what was written after that. The name "-" is standard output.
 func openOutput(name, host string, stdout io.Writer) (*output, error) {
-	o := &output{name: name, out: stdout, state: state{Service: host, AsOf: time.Now().Add(-lag).UTC().Truncate(time.Second)}}
+	o := &output{name: name, out: stdout,
+		state: state{Service: host, AsOf: time.Now().Add(-lag).UTC().Truncate(time.Second)}}
 	if name == "-" {
 		return o, nil
 	}
@@ -75,7 +76,8 @@ func openOutput(name, host string, stdout io.Writer) (*output, error) {
 			o.state = earlier
 		}
 		if o.Service != host {
-			return nil, fmt.Errorf("%s was begun with records of %s, and the service is %s; use another file", name, o.Service, host)
+			return nil, fmt.Errorf("%s was begun with records of %s, and the service is %s; use another file", name, o.Service,
+				host)
 		}
 	}
 	if o.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {

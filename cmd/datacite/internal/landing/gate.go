@@ -34,7 +34,8 @@ func (c *checker) gateOf(host string) *gate {
 	defer c.mu.Unlock()
 	g := c.gates[host]
 	if g == nil {
-		g = &gate{make(chan struct{}, 1), rate.NewLimiter(rate.Limit(cmp.Or(c.opts.Rate, 1)), 1), map[string]*robotstxt.Group{}}
+		g = &gate{make(chan struct{}, 1), rate.NewLimiter(rate.Limit(cmp.Or(c.opts.Rate, 1)), 1),
+			map[string]*robotstxt.Group{}}
 		c.gates[host] = g
 	}
 	return g
@@ -95,8 +96,8 @@ func because(ctx context.Context, err error) error {
 	return err
 }
 
-// rules are those of the host's robots.txt, which is asked for once. None means that everything is allowed, a failure of
-// the server that nothing is (RFC 9309).
+// rules are those of the host's robots.txt, which is asked for once. None means that everything is
+// allowed, a failure of the server that nothing is (RFC 9309).
 func (c *checker) rules(ctx context.Context, g *gate, u *url.URL) (*robotstxt.Group, error) {
 	if known := g.robots[u.Scheme]; known != nil {
 		return known, nil
@@ -107,7 +108,8 @@ func (c *checker) rules(ctx context.Context, g *gate, u *url.URL) (*robotstxt.Gr
 	}
 	data, err := robotstxt.FromStatusAndBytes(a.status, a.body)
 	if err != nil {
-		return nil, &fault{NotAsked, fmt.Sprintf("robots.txt of %s cannot be read: %s", u.Host, strings.Join(strings.Fields(err.Error()), " "))}
+		return nil, &fault{NotAsked, fmt.Sprintf("robots.txt of %s cannot be read: %s", u.Host,
+			strings.Join(strings.Fields(err.Error()), " "))}
 	}
 	if a.status >= http.StatusInternalServerError {
 		return nil, &fault{Unreachable, fmt.Sprintf("robots.txt of %s: %d %s", u.Host, a.status, http.StatusText(a.status))}

@@ -1,5 +1,6 @@
 // Package landing asks the landing pages of DOIs, and judges them by DataCite's rules: status 200, HTML, and the DOI on
-// the page. Each host gets one request at a time, at a rate and by its robots.txt; several hosts are asked side by side.
+// the page. Each host gets one request at a time, at a rate and by its robots.txt; several hosts are
+// asked side by side.
 package landing
 
 import (
@@ -53,9 +54,10 @@ type Result struct {
 
 // Options are those of Check.
 type Options struct {
-	UserAgent    string
-	Rate         float64  // most requests a second to one host; 0 means 1
-	AllowPrivate bool     // private, loopback and link-local addresses are asked, too, and proxies of the environment are used
+	UserAgent string
+	Rate      float64 // most requests a second to one host; 0 means 1
+	// private, loopback and link-local addresses are asked, too, and proxies of the environment are used
+	AllowPrivate bool
 	Journal      *Journal // results of an earlier run, which are not asked again; nil for none
 }
 
@@ -205,8 +207,8 @@ func (c *checker) ask(ctx context.Context, page Page) Result {
 	return r
 }
 
-// follow asks with HEAD, and with GET what that did not tell, along redirects. HEAD settles only that something is not HTML: servers
-// refuse it with all kinds of status.
+// follow asks with HEAD, and with GET what that did not tell, along redirects. HEAD settles only that
+// something is not HTML: servers refuse it with all kinds of status.
 func (c *checker) follow(ctx context.Context, r *Result) (*answer, error) {
 	u, err := parse(nil, r.URL)
 	if err != nil {
@@ -229,7 +231,8 @@ func (c *checker) follow(ctx context.Context, r *Result) (*answer, error) {
 			r.Via = append(r.Via, u.String())
 			continue
 		}
-		if method == http.MethodGet || faultOf(err).kind == NotAsked || err == nil && a.status == http.StatusOK && a.media != "" && !a.isHTML() {
+		if method == http.MethodGet || faultOf(err).kind == NotAsked ||
+			err == nil && a.status == http.StatusOK && a.media != "" && !a.isHTML() {
 			return a, err
 		}
 		method = http.MethodGet

@@ -143,31 +143,36 @@ func TestKinds(t *testing.T) {
 		via    string
 		asked  string
 	}{
-		"/shown/text":                {kind: Right, asked: "HEAD /shown/text, GET /shown/text"},
-		"/shown/link":                {kind: Right},
-		"/shown/link, all encoded":   {kind: Right},
-		"/shown/meta":                {kind: Right},
-		"/shown/JSON-LD":             {kind: Right},
-		"":                           {kind: Right},
-		"/unsaid":                    {kind: Right},
-		"/no-head":                   {kind: Right, asked: "HEAD /no-head, GET /no-head"},
-		"/lying-head":                {kind: Right},
-		"/another":                   {kind: NoDOI, reason: "the DOI is not on the page"},
-		"/missing":                   {kind: Status, reason: "404 Not Found", asked: "HEAD /missing, GET /missing"},
-		"/wall":                      {kind: Status, reason: "401 Unauthorized"},
-		"/login":                     {kind: NoDOI, reason: "the DOI is not on the page", via: "/form"},
-		"/pdf":                       {kind: NotHTML, reason: "application/pdf", asked: "HEAD /pdf"},
-		"/chain":                     {kind: Redirected, via: "/chain/2 /chain/3 /shown/text", asked: "HEAD /chain, HEAD /chain/2, HEAD /chain/3, HEAD /shown/text, GET /shown/text"},
-		"/loop":                      {kind: Redirects, reason: "a loop of redirects", via: "/loop", asked: "HEAD /loop, HEAD /loop"},
-		"/cookies":                   {kind: Redirects, reason: "a loop of redirects", via: "/cookies"},
-		"/hops/":                     {kind: Redirects, reason: "more than 10 redirects", via: "/hops/x /hops/xx /hops/xxx /hops/xxxx /hops/xxxxx /hops/xxxxxx /hops/xxxxxxx /hops/xxxxxxxx /hops/xxxxxxxxx /hops/xxxxxxxxxx"},
+		"/shown/text":              {kind: Right, asked: "HEAD /shown/text, GET /shown/text"},
+		"/shown/link":              {kind: Right},
+		"/shown/link, all encoded": {kind: Right},
+		"/shown/meta":              {kind: Right},
+		"/shown/JSON-LD":           {kind: Right},
+		"":                         {kind: Right},
+		"/unsaid":                  {kind: Right},
+		"/no-head":                 {kind: Right, asked: "HEAD /no-head, GET /no-head"},
+		"/lying-head":              {kind: Right},
+		"/another":                 {kind: NoDOI, reason: "the DOI is not on the page"},
+		"/missing":                 {kind: Status, reason: "404 Not Found", asked: "HEAD /missing, GET /missing"},
+		"/wall":                    {kind: Status, reason: "401 Unauthorized"},
+		"/login":                   {kind: NoDOI, reason: "the DOI is not on the page", via: "/form"},
+		"/pdf":                     {kind: NotHTML, reason: "application/pdf", asked: "HEAD /pdf"},
+		"/chain": {kind: Redirected, via: "/chain/2 /chain/3 /shown/text",
+			asked: "HEAD /chain, HEAD /chain/2, HEAD /chain/3, HEAD /shown/text, GET /shown/text"},
+		"/loop": {kind: Redirects, reason: "a loop of redirects", via: "/loop",
+			asked: "HEAD /loop, HEAD /loop"},
+		"/cookies": {kind: Redirects, reason: "a loop of redirects", via: "/cookies"},
+		"/hops/": {kind: Redirects, reason: "more than 10 redirects",
+			via: "/hops/x /hops/xx /hops/xxx /hops/xxxx /hops/xxxxx /hops/xxxxxx /hops/xxxxxxx /hops/xxxxxxxx /hops/xxxxxxxxx " +
+				"/hops/xxxxxxxxxx"},
 		"/elsewhere/ftp:%2F%2Fx%2Fy": {kind: Redirects, reason: `only http and https are asked, and not "ftp://x/y"`},
 		"/elsewhere/javascript:1":    {kind: Redirects, reason: `only http and https are asked, and not "javascript:1"`},
 		"/password":                  {kind: Redirected, via: "/shown/text"},
 		"/secret/1":                  {kind: NotAsked, reason: "robots.txt of HOST disallows it", asked: "none"},
 		"/elsewhere/%2Fsecret":       {kind: NotAsked, reason: "robots.txt of HOST disallows it", via: "/secret"},
-		"mailto:ada@example.org":     {kind: NotAsked, reason: `only http and https are asked, and not "mailto:ada@example.org"`},
-		"http://a b/":                {kind: NotAsked, reason: "what it leads to is not a URL"},
+		"mailto:ada@example.org": {kind: NotAsked,
+			reason: `only http and https are asked, and not "mailto:ada@example.org"`},
+		"http://a b/": {kind: NotAsked, reason: "what it leads to is not a URL"},
 	} {
 		t.Run(path, func(t *testing.T) {
 			asked = nil
@@ -208,7 +213,8 @@ func TestPrivateAddresses(t *testing.T) {
 		}
 		return response(http.StatusFound, map[string]string{"Location": srv.URL + "/internal"}, strings.NewReader("")), nil
 	})
-	for _, address := range []string{srv.URL, "http://localhost:" + port, "http://[::ffff:127.0.0.1]:" + port, "http://public.example/1"} {
+	for _, address := range []string{srv.URL, "http://localhost:" + port, "http://[::ffff:127.0.0.1]:" + port,
+		"http://public.example/1"} {
 		for _, r := range ask(t, client, &Options{Rate: 1e6}, Page{DOI: name, URL: address}) {
 			assert.Equal(t, NotAsked, r.Kind, address)
 			assert.Regexp(t, `^(127\.0\.0\.1|::1) is not a public address; --allow-private asks it$`, r.Reason)
@@ -259,13 +265,15 @@ func TestPolitely(t *testing.T) {
 			case r.URL.Path == "/robots.txt":
 				return response(http.StatusNotFound, nil, strings.NewReader(""))
 			case r.URL.Host == "host0.example", r.URL.Host == "host1.example":
-				return response(http.StatusFound, map[string]string{"Location": "https://shared.example" + r.URL.Path}, strings.NewReader(""))
+				return response(http.StatusFound, map[string]string{"Location": "https://shared.example" + r.URL.Path},
+					strings.NewReader(""))
 			}
 			return htmlPage(name)
 		})
 		var pages []Page
 		for i := range 40 {
-			pages = append(pages, Page{DOI: name, URL: fmt.Sprintf("https://host%d.example/%d", i%20, i)}, Page{DOI: name, URL: fmt.Sprintf("https://slow.example/%d", i)})
+			pages = append(pages, Page{DOI: name, URL: fmt.Sprintf("https://host%d.example/%d", i%20, i)},
+				Page{DOI: name, URL: fmt.Sprintf("https://slow.example/%d", i)})
 		}
 		for _, r := range ask(t, client, &Options{Rate: 2}, pages...) {
 			assert.Contains(t, []Kind{Right, Redirected}, r.Kind, r.Reason)
@@ -297,12 +305,14 @@ func TestBusy(t *testing.T) {
 			return htmlPage(name)
 		})
 		began := time.Now()
-		all := ask(t, client, &Options{}, Page{DOI: name, URL: "https://a.example/1"}, Page{DOI: name, URL: "https://a.example/2"})
+		all := ask(t, client, &Options{}, Page{DOI: name, URL: "https://a.example/1"},
+			Page{DOI: name, URL: "https://a.example/2"})
 		assert.Equal(t, Right, all[0].Kind, all[0].Reason)
 		assert.Equal(t, Unreachable, all[1].Kind)
 		assert.Equal(t, "429 Too Many Requests", all[1].Reason)
 		assert.GreaterOrEqual(t, time.Since(began), 3*2*time.Minute)
-		for text, want := range map[string]time.Duration{"": 0, "-5": 0, "7": 7 * time.Second, "86400": longestPause, "soon": 0, time.Now().Add(time.Minute).UTC().Format(http.TimeFormat): time.Minute} {
+		for text, want := range map[string]time.Duration{"": 0, "-5": 0, "7": 7 * time.Second, "86400": longestPause,
+			"soon": 0, time.Now().Add(time.Minute).UTC().Format(http.TimeFormat): time.Minute} {
 			assert.Equal(t, want, pause(text), text)
 		}
 	})
@@ -383,7 +393,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	defer pages.Close()
 	for i := range many {
-		pages.Add(Page{DOI: fmt.Sprintf("%s-%d", name, i), URL: fmt.Sprint("https://a.example/data/", strings.Repeat("x", 200), i), Title: "A title"})
+		pages.Add(Page{DOI: fmt.Sprintf("%s-%d", name, i),
+			URL: fmt.Sprint("https://a.example/data/", strings.Repeat("x", 200), i), Title: "A title"})
 	}
 	c := &checker{opts: Options{Rate: 1e9}, client: client, gates: map[string]*gate{}}
 	n, most := 0, before

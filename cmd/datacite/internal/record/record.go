@@ -69,7 +69,8 @@ func Read(r *dois.Record) (*Source, error) {
 		}
 	}
 	if !r.Has("titles") && 2*len(strange) > len(members) { // such as CodeMeta and what Zenodo, InvenioRDM and CKAN write
-		return nil, fmt.Errorf("this is not DataCite's JSON: most of its members have no place in a record, such as %.300s; datacite get --json shows what a record looks like", strings.Join(strange, ", "))
+		return nil, fmt.Errorf("this is not DataCite's JSON: most of its members have no place in a record, such as "+
+			"%.300s; datacite get --json shows what a record looks like", strings.Join(strange, ", "))
 	}
 	s.Left = append(s.Left, r.Warnings...)
 	return s, nil
@@ -78,7 +79,8 @@ func Read(r *dois.Record) (*Source, error) {
 // Desired is what the DOI of the record should be. A container that the service finds in the metadata is not
 // compared with another one.
 func (s *Source) Desired() reconcile.Desired {
-	d := reconcile.Desired{DOI: s.DOI, URL: s.URL, State: s.State, Metadata: &s.Record.Record, Clear: s.Clear, ContentURL: s.ContentURL}
+	d := reconcile.Desired{DOI: s.DOI, URL: s.URL, State: s.State, Metadata: &s.Record.Record, Clear: s.Clear,
+		ContentURL: s.ContentURL}
 	if s.Has("contentUrl") && d.ContentURL == nil {
 		d.ContentURL = []string{}
 	}
@@ -95,7 +97,8 @@ func (s *Source) Desired() reconcile.Desired {
 func (s *Source) clear(members map[string]any) {
 	for field, value := range reflect.ValueOf(&s.Record.Record).Elem().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if given, ok := members[name]; ok && isEmpty(given) && !slices.Contains([]string{"doi", "identifiers", "schemaVersion"}, name) {
+		if given, ok := members[name]; ok && isEmpty(given) && !slices.Contains([]string{"doi", "identifiers",
+			"schemaVersion"}, name) {
 			value.SetZero()
 			switch list, isList := given.([]any); {
 			case !isList:

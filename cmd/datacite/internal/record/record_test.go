@@ -16,12 +16,15 @@ import (
 // service shows what only its XML has.
 func TestClear(t *testing.T) {
 	for text, want := range map[string]struct{ cleared, lists []string }{
-		`{"doi":"10.5072/a","titles":[{"title":"T"}]}`:                             {},
-		`{"subjects":[],"language":null,"version":"","types":{},"container":null}`: {[]string{"types", "language", "version"}, []string{"subjects"}},
-		`{"subjects":[{}],"sizes":null,"formats":["x"],"contentUrl":[]}`:           {cleared: []string{"sizes"}},
-		`{"subjects":[{}],"sizes":[""],"formats":["x"],"contentUrl":[]}`:           {},
-		`{"identifiers":[]}`:                                                         {lists: []string{"alternateIdentifiers"}},
-		`{"identifiers":[],"alternateIdentifiers":null}`:                             {lists: []string{"alternateIdentifiers"}},
+		`{"doi":"10.5072/a","titles":[{"title":"T"}]}`: {},
+		`{"subjects":[],"language":null,"version":"","types":{},"container":null}`: {[]string{"types", "language", "version"},
+			[]string{"subjects"}},
+		`{"subjects":[{}],"sizes":null,"formats":["x"],"contentUrl":[]}`: {cleared: []string{"sizes"}},
+		`{"subjects":[{}],"sizes":[""],"formats":["x"],"contentUrl":[]}`: {},
+		`{"identifiers":[]}`: {
+			lists: []string{"alternateIdentifiers"}},
+		`{"identifiers":[],"alternateIdentifiers":null}`: {
+			lists: []string{"alternateIdentifiers"}},
 		`{"alternateIdentifiers":[],"identifiers":[{"identifier":"a"}]}`:             {},
 		`{"alternateIdentifiers":[{"alternateIdentifier":"a"}],"identifiers":[]}`:    {},
 		`{"url":null,"reason":null,"viewCount":0,"isActive":false,"unknown":[null]}`: {},

@@ -28,7 +28,8 @@ func TestDamagedTables(t *testing.T) {
 		var items strings.Builder
 		items.WriteString("doi,url,title,creators,publisher,year,type,dates\n")
 		for i := range 1 + random.IntN(8) {
-			fmt.Fprintf(&items, "10.5072/d%d,https://repository.example.org/%[1]d,\"Item, \"\"%[1]d\"\"\nand more\",\"Lovelace, Ada; org: Ice\",Repository,2026,Dataset,Collected 202%[1]d\n", i)
+			fmt.Fprintf(&items, "10.5072/d%d,https://repository.example.org/%[1]d,\"Item, \"\"%[1]d\"\"\nand "+
+				"more\",\"Lovelace, Ada; org: Ice\",Repository,2026,Dataset,Collected 202%[1]d\n", i)
 		}
 		text := damage(random, []byte(items.String()))
 		path := folder(t, string(text))

@@ -70,7 +70,8 @@ func detectXML(text []byte) (contentType, reason string) {
 		if root.Name.Space != "" {
 			space = fmt.Sprintf("is of the namespace %.100q", root.Name.Space)
 		}
-		return "", fmt.Sprintf("is XML whose root element %.100q %s; that of DataCite's is %q", root.Name.Local, space, metadata.Namespace)
+		return "", fmt.Sprintf("is XML whose root element %.100q %s; that of DataCite's is %q", root.Name.Local, space,
+			metadata.Namespace)
 	}
 }
 
@@ -107,13 +108,15 @@ func detectJSON(text []byte) (contentType, reason string) {
 	case present(members["types"]) && present(members["publication_year"]):
 		return typeCrosscite, ""
 	case present(members["types"]):
-		return "", `is JSON with "types" but neither "schema-version" nor "publication_year": the service accepts it and keeps nothing of it`
+		return "", `is JSON with "types" but neither "schema-version" nor "publication_year": the service accepts it and ` +
+			`keeps nothing of it`
 	case present(issued["date-parts"]) && !idForm().MatchString(cmp.Or(textIn(members["id"]), textIn(members["DOI"]))):
 		return "", `is Citeproc JSON without a DOI in "id" or "DOI": the service would not find it`
 	case present(issued["date-parts"]):
 		return typeCiteproc, ""
 	case members["@context"] != nil:
-		return "", `is JSON-LD whose "@context" the service does not know; it accepts the text "https://schema.org" or ` + codemetaContext
+		return "", `is JSON-LD whose "@context" the service does not know; it accepts the text "https://schema.org" or ` +
+			codemetaContext
 	}
 	return "", "is JSON in no format that the service accepts"
 }

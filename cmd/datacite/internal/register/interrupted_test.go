@@ -49,7 +49,8 @@ func TestInterrupted(t *testing.T) {
 	running <- command.Process
 	assert.Equal(t, 130, shelltest.ExitCode(t, command.Wait()))
 	assert.Regexp(t, `8 records at 127.0.0.1:\d+: [567] created`, stdout.String())
-	assert.Regexp(t, `^datacite: interrupted; [123] records? left; run the same command again to continue\n$`, stderr.String())
+	assert.Regexp(t, `^datacite: interrupted; [123] records? left; run the same command again to continue\n$`,
+		stderr.String())
 	rows := read(t, filepath.Join(path, "items.registered.csv"))
 	require.Len(t, rows, 8)
 	assert.Empty(t, rows[7]["result"])
@@ -64,8 +65,10 @@ func TestInterrupted(t *testing.T) {
 // already.
 func TestKilled(t *testing.T) {
 	kinds := []datacitetest.Fault{
-		{Kind: datacitetest.FaultStatus}, {Kind: datacitetest.FaultStatusAfter, Status: http.StatusGatewayTimeout}, {Kind: datacitetest.FaultDropBefore},
-		{Kind: datacitetest.FaultDropAfter}, {Kind: datacitetest.FaultCutResponse}, {Kind: datacitetest.FaultDelay, Delay: 20 * time.Millisecond},
+		{Kind: datacitetest.FaultStatus}, {Kind: datacitetest.FaultStatusAfter, Status: http.StatusGatewayTimeout},
+		{Kind: datacitetest.FaultDropBefore},
+		{Kind: datacitetest.FaultDropAfter}, {
+			Kind: datacitetest.FaultCutResponse}, {Kind: datacitetest.FaultDelay, Delay: 20 * time.Millisecond},
 	}
 	signals := []os.Signal{os.Kill, syscall.SIGTERM, os.Interrupt}
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
@@ -87,16 +90,17 @@ func TestKilled(t *testing.T) {
 			var victim atomic.Pointer[os.Process]
 			var requests, last atomic.Int64 // last: the request that the victim does not survive
 			var signal atomic.Value
-			srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: behaviour, Faults: func(n int, _ *http.Request) *datacitetest.Fault {
-				requests.Store(int64(n))
-				if int64(n) == last.Load() {
-					_ = victim.Load().Signal(signal.Load().(os.Signal)) // it may have ended
-				}
-				if rand.IntN(20) > 0 {
-					return nil
-				}
-				return &kinds[rand.IntN(len(kinds))]
-			}})
+			srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: behaviour,
+				Faults: func(n int, _ *http.Request) *datacitetest.Fault {
+					requests.Store(int64(n))
+					if int64(n) == last.Load() {
+						_ = victim.Load().Signal(signal.Load().(os.Signal)) // it may have ended
+					}
+					if rand.IntN(20) > 0 {
+						return nil
+					}
+					return &kinds[rand.IntN(len(kinds))]
+				}})
 			result, begun, runs := filepath.Join(path, "items.registered.csv"), time.Now(), 0
 			for code := -1; code != 0; runs++ {
 				require.Less(t, runs, *kills+50, "it does not end")

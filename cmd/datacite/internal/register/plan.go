@@ -157,5 +157,6 @@ func (j *job) rehearsed() error {
 	if j.failed == 0 {
 		return nil
 	}
-	return shell.Refused(fmt.Errorf("%s of %s would fail; nothing was sent", shell.Number(j.failed), shell.Count(j.rows, "record")))
+	return shell.Refused(fmt.Errorf("%s of %s would fail; nothing was sent", shell.Number(j.failed),
+		shell.Count(j.rows, "record")))
 }

@@ -27,7 +27,8 @@ func TestMetadataThatXMLCannotHold(t *testing.T) {
 // A dry run says what a run would do with each record, and the run does it.
 func TestADryRunIsAPlan(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	const properties = `"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Glacier length"}],"publisher":{"name":"R"},"publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}`
+	const properties = `"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Glacier ` +
+		`length"}],"publisher":{"name":"R"},"publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}`
 	rest := `,"url":"https://a.example/",` + properties
 	before := shelltest.File(t, "before.jsonl", `{"doi":"10.5072/json"`+rest+`}
 {"doi":"10.5072/same"`+rest+`}
@@ -35,12 +36,15 @@ func TestADryRunIsAPlan(t *testing.T) {
 `)
 	code, _, notes := start(t, srv, before)
 	require.Zero(t, code, notes)
-	document := strings.Replace(string(shelltest.Read(t, "record.xml")), "</resource>", "<language>en</language></resource>", 1)
+	document := strings.Replace(string(shelltest.Read(t, "record.xml")), "</resource>",
+		"<language>en</language></resource>", 1)
 	for _, name := range []string{"xml", "both"} {
-		code, _, notes = start(t, srv, shelltest.File(t, "record.xml", document), "--doi", "10.5072/"+name, "--url", "https://a.example/")
+		code, _, notes = start(t, srv, shelltest.File(t, "record.xml", document), "--doi", "10.5072/"+name, "--url",
+			"https://a.example/")
 		require.Zero(t, code, notes)
 	}
-	const square = `{"geoLocationPolygon":[[{"polygonPoint":{"pointLongitude":0,"pointLatitude":0}},{"polygonPoint":{"pointLongitude":1,"pointLatitude":0}},` +
+	const square = `{"geoLocationPolygon":[[{"polygonPoint":{"pointLongitude":0,"pointLatitude":0}},` +
+		`{"polygonPoint":{"pointLongitude":1,"pointLatitude":0}},` +
 		`{"polygonPoint":{"pointLongitude":1,"pointLatitude":1}},{"polygonPoint":{"pointLongitude":0,"pointLatitude":0}}],` +
 		`[{"polygonPoint":{"pointLongitude":0,"pointLatitude":0}},{"polygonPoint":{"pointLongitude":2,"pointLatitude":0}},` +
 		`{"polygonPoint":{"pointLongitude":2,"pointLatitude":2}},{"polygonPoint":{"pointLongitude":0,"pointLatitude":0}}]]}`
@@ -73,7 +77,8 @@ after.jsonl, record 5: 10.5072/both would be updated, as JSON, then the XML agai
   language: "en" → nothing
 after.jsonl: dry run of 6 records at `+where+`: 1 created, 3 updated, 1 unchanged, 1 failed; nothing was sent
 `, place.ReplaceAllString(out, "after.jsonl"))
-	assert.Contains(t, notes, "after.jsonl, record 6: the change would lose something else: 10.5072/loss: dates[0].date: would be missing in the JSON\n")
+	assert.Contains(t, notes, "after.jsonl, record 6: the change would lose something else: 10.5072/loss: "+
+		"dates[0].date: would be missing in the JSON\n")
 	assert.Contains(t, notes, "datacite: 1 of 6 records would fail; nothing was sent\n")
 
 	code, out, notes = start(t, srv, after, "--dry-run", "--allow-loss")
@@ -84,7 +89,8 @@ after.jsonl: dry run of 6 records at `+where+`: 1 created, 3 updated, 1 unchange
 	code, out, _ = start(t, srv, after, "--dry-run", "--json")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, `"result":"checked","place":`)
-	assert.Contains(t, out, `"road":"into the stored XML","changes":[{"path":"titles[0].title","wanted":"Snow depth","found":"Glacier length"}]}`)
+	assert.Contains(t, out, `"road":"into the stored XML","changes":[{"path":"titles[0].title","wanted":"Snow `+
+		`depth","found":"Glacier length"}]}`)
 	assert.Contains(t, out, `"result":"failed","error":"the change would lose something else: 10.5072/loss: dates[0].date`)
 	assert.Equal(t, sent, writes(), "nothing was sent")
 

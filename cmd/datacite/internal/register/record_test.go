@@ -44,14 +44,18 @@ func TestRecord(t *testing.T) {
 	code, out, notes := start(t, srv, "--quiet", "--url", address, "record.xml", "--doi", "10.5072/a")
 	assert.Zero(t, code)
 	assert.Empty(t, out+notes)
-	code, out, notes = start(t, srv, "--url", address, "--doi", "10.5072/glacier-7", shelltest.File(t, "a.bib", bibTeX)) // another format than DataCite's goes to the metadata store
+	// another format than DataCite's goes to the metadata store
+	code, out, notes = start(t, srv, "--url", address, "--doi", "10.5072/glacier-7", shelltest.File(t, "a.bib", bibTeX))
 	assert.Zero(t, code, notes)
 	assert.Equal(t, 1, strings.Count(out, "10.5072/glacier-7 created at "))
 	assert.Equal(t, 1, strings.Count(out, "\n"), "it is not sent to the DOI API, too: %s", out)
 	assert.Contains(t, notes, "a.bib: this format has no identifiers and affiliations of people")
-	code, out, notes = shelltest.Run{}.Do(t, quick, "register", "--dry-run", "--service", "test", "--doi", "10.5072/a", "--url", address, "record.json")
+	code, out, notes = shelltest.Run{}.Do(t, quick, "register", "--dry-run", "--service", "test", "--doi", "10.5072/a",
+		"--url", address, "record.json")
 	require.Zero(t, code, notes)
-	assert.True(t, strings.HasPrefix(out, "10.5072/a would become findable at test (api.test.datacite.org), and lead to "+address+", with these metadata; nothing was sent\n<?xml"), out)
+	assert.True(t, strings.HasPrefix(out,
+		"10.5072/a would become findable at test (api.test.datacite.org), and lead to "+address+
+			", with these metadata; nothing was sent\n<?xml"), out)
 	assert.Contains(t, out, "<title>Glacier length</title>")
 	assert.Empty(t, notes)
 }
@@ -67,8 +71,10 @@ func TestManyRecords(t *testing.T) {
 	}
 	folder := t.TempDir()
 	lines, page := filepath.Join(folder, "lines.jsonl"), filepath.Join(folder, "page.json")
-	require.NoError(t, os.WriteFile(lines, []byte(of("a")+"\n"+strings.Replace(of("b"), "{", `{"state":"draft",`, 1)+"\n"), 0o600))
-	require.NoError(t, os.WriteFile(page, []byte(`[{"data":[{"id":"10.5072/c","attributes":`+of("c")+`}],"meta":{}},[`+of("d")+`]]`), 0o600))
+	require.NoError(t, os.WriteFile(lines, []byte(of("a")+"\n"+strings.Replace(of("b"), "{", `{"state":"draft",`, 1)+"\n"),
+		0o600))
+	require.NoError(t, os.WriteFile(page,
+		[]byte(`[{"data":[{"id":"10.5072/c","attributes":`+of("c")+`}],"meta":{}},[`+of("d")+`]]`), 0o600))
 	result := filepath.Join(folder, "results.csv")
 	for _, change := range []string{"created", "unchanged"} {
 		code, out, notes := start(t, srv, lines, page)
@@ -91,17 +97,21 @@ func TestManyRecords(t *testing.T) {
 	// XML names no address; it is made of the name.
 	xml := shelltest.Read(t, "record.xml")
 	for _, name := range []string{"x1", "x2"} {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name+".xml"), bytes.Replace(xml, []byte(`identifierType="DOI">`), []byte(`identifierType="DOI">10.5072/`+name), 1), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name+".xml"),
+			bytes.Replace(xml, []byte(`identifierType="DOI">`), []byte(`identifierType="DOI">10.5072/`+name), 1), 0o600))
 	}
-	code, _, notes := start(t, srv, filepath.Join(folder, "x1.xml"), filepath.Join(folder, "x2.xml"), "--url", "https://repo.example.org/{suffix}?file={file}")
+	code, _, notes := start(t, srv, filepath.Join(folder, "x1.xml"), filepath.Join(folder, "x2.xml"), "--url",
+		"https://repo.example.org/{suffix}?file={file}")
 	require.Zero(t, code, notes)
 	found, err := srv.Record("10.5072/x2")
 	require.NoError(t, err)
 	assert.Equal(t, "https://repo.example.org/x2?file=x2", found.URL)
 
-	code, _, notes = start(t, srv, filepath.Join(folder, "x1.xml"), "record.xml", "--url", "https://repo.example.org/{file}", "--prefix", "10.5072")
+	code, _, notes = start(t, srv, filepath.Join(folder, "x1.xml"), "record.xml", "--url",
+		"https://repo.example.org/{file}", "--prefix", "10.5072")
 	assert.Zero(t, code, notes)
-	code, _, notes = start(t, srv, "record.json", "record.xml", "--url", "https://repo.example.org/{file}{file}", "--prefix", "10.5072")
+	code, _, notes = start(t, srv, "record.json", "record.xml", "--url", "https://repo.example.org/{file}{file}",
+		"--prefix", "10.5072")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, notes, "rows with the same URL need a DOI each")
 }
@@ -111,9 +121,11 @@ func TestWait(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
 	resolver := httptest.NewServer(http.RedirectHandler("https://a.example/", http.StatusFound))
 	defer resolver.Close()
-	code, out, notes := start(t, srv, "--wait", "--resolver", resolver.URL, "--prefix", "10.5072", "--url", "https://a.example/", "record.xml")
+	code, out, notes := start(t, srv, "--wait", "--resolver", resolver.URL, "--prefix", "10.5072", "--url",
+		"https://a.example/", "record.xml")
 	assert.Zero(t, code, notes)
-	assert.Regexp(t, `^10\.5072/\S+ created at 127\S+, now findable, leads to \S+\n10\.5072/\S+ resolves at `+resolver.URL+"\n$", out)
+	assert.Regexp(t, `^10\.5072/\S+ created at 127\S+, now findable, leads to \S+\n10\.5072/\S+ resolves at `+resolver.URL+
+		"\n$", out)
 	assert.Regexp(t, `^registering 10\.5072/\S+\n$`, notes)
 }
 
@@ -129,13 +141,17 @@ func TestWaitNeedsAResolver(t *testing.T) {
 		code     int
 		says     string
 	}{
-		{nil, 2, "--wait needs --resolver: where the DOIs of " + strings.TrimPrefix(store.URL, "http://") + " resolve is not known"},
+		{nil, 2, "--wait needs --resolver: where the DOIs of " + strings.TrimPrefix(store.URL,
+			"http://") + " resolve is not known"},
 		{[]string{"--resolver", closed.URL}, 3, "--wait: the resolver cannot be asked, and nothing was sent: "},
 		{[]string{"--resolver", store.URL}, 3, "is neither a redirect nor 404"},
 	} {
 		before := requests
-		run := shelltest.Run{Env: map[string]string{"DATACITE_USERNAME": "A", "DATACITE_PASSWORD": "b", "DATACITE_SERVICE": store.URL}}
-		code, _, notes := run.Do(t, quick, append([]string{"register", "--wait", "--doi", "10.5072/a", "--url", "https://a.example/", "record.xml"}, tt.resolver...)...)
+		run := shelltest.Run{Env: map[string]string{"DATACITE_USERNAME": "A", "DATACITE_PASSWORD": "b",
+			"DATACITE_SERVICE": store.URL}}
+		code, _, notes := run.Do(t, quick,
+			append([]string{"register", "--wait", "--doi", "10.5072/a", "--url", "https://a.example/", "record.xml"},
+				tt.resolver...)...)
 		assert.Contains(t, notes, tt.says)
 		assert.Equal(t, tt.code, code)
 		assert.LessOrEqual(t, requests-before, 1, "the look at the resolver")
@@ -152,21 +168,28 @@ func TestWhatIsLostIsNamed(t *testing.T) {
 		{"none", `"language":"en"`, nil},
 		{"at the top", `"titel":"x"`, []string{"titel"}},
 		{"in another case", `"Sizes":["1"]`, []string{"Sizes"}},
-		{"the service's own", `"identifiers":[{"identifier":"a","identifierType":"b"}],"state":"findable","viewCount":3,"isActive":true`, nil},
+		{"the service's own", `"identifiers":[{"identifier":"a","identifierType":"b"}],"state":"findable","viewCount":3,` +
+			`"isActive":true`, nil},
 		{"in a list", `"subjects":[{"subject":"ice"},{"subject":"snow","scheme":"x"}]`, []string{"subjects[1].scheme"}},
-		{"in a list of a list", `"contributors":[{"name":"A","contributorType":"Editor","affiliation":[{"name":"U","rorId":"x"}]}]`, []string{"contributors[0].affiliation[0].rorId"}},
+		{"in a list of a list", `"contributors":[{"name":"A","contributorType":"Editor","affiliation":[{"name":"U",` +
+			`"rorId":"x"}]}]`, []string{"contributors[0].affiliation[0].rorId"}},
 		{"in a single item", `"subjects":{"subject":"ice","scheme":"x"}`, []string{"subjects.scheme"}},
-		{"unreadable", `"geoLocations":[{"geoLocationPlace":"Svalbard","geoLocationBox":{"west":1}}]`, []string{"geoLocations[0].geoLocationBox.west"}},
+		{"unreadable", `"geoLocations":[{"geoLocationPlace":"Svalbard","geoLocationBox":{"west":1}}]`,
+			[]string{"geoLocations[0].geoLocationBox.west"}},
 		{"of nothing", `"titel":null,"subjects":[null],"formats":[],"container":{},"contentUrl":"","version":""`, nil},
 		{"an item of nothing", `"subjects":[{},{"subject":"ice"}]`, nil},
 		{"a publisher's", `"publisher":{"name":"P","identifier":"x"}`, []string{"publisher.identifier"}},
 		{"single items, numbers and texts", `"sizes":"5 MB","version":1,"subjects":"ice","publisher":{"name":"P"}`, nil},
-		{"an old polygon", `"geoLocations":[{"geoLocationPolygon":{"polygonPoint":[{"pointLongitude":1,"pointLatitude":2},{"pointLongitude":1,"pointLatitude":3},{"pointLongitude":2,"pointLatitude":2},{"pointLongitude":1,"pointLatitude":2}]}}]`, nil},
+		{"an old polygon", `"geoLocations":[{"geoLocationPolygon":{"polygonPoint":[{"pointLongitude":1,"pointLatitude":2},` +
+			`{"pointLongitude":1,"pointLatitude":3},{"pointLongitude":2,"pointLatitude":2},{"pointLongitude":1,` +
+			`"pointLatitude":2}]}}]`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			const rest = `"creators":[{"name":"Example Group","nameType":"Organizational"}],"titles":[{"title":"Glacier"}],"publisher":"P","publicationYear":"2026","types":{"resourceTypeGeneral":"Dataset"}`
+			const rest = `"creators":[{"name":"Example Group","nameType":"Organizational"}],"titles":[{"title":"Glacier"}],` +
+				`"publisher":"P","publicationYear":"2026","types":{"resourceTypeGeneral":"Dataset"}`
 			file := shelltest.File(t, "record.json", "{"+rest+","+tt.member+"}")
-			code, _, notes := start(t, shelltest.Serve(t, nil), "--doi", "10.5072/a", "--url", "https://a.example/", "--dry-run", file)
+			code, _, notes := start(t, shelltest.Serve(t, nil), "--doi", "10.5072/a", "--url", "https://a.example/", "--dry-run",
+				file)
 			require.Zero(t, code, notes)
 			var lost []string
 			for line := range strings.Lines(notes) {
@@ -186,12 +209,14 @@ func TestTextsOfRecords(t *testing.T) {
 	}{
 		{"record.json", "{", "\ufeff{", ""},
 		{"record.xml", "<?xml", "\ufeff<?xml", ""},
-		{"record.json", `"publicationYear": 2026,`, `"publicationYear": 2026, "dates": [{"date": "soon", "dateType": "Issued"}],`, "dates[0].date: "},
+		{"record.json", `"publicationYear": 2026,`,
+			`"publicationYear": 2026, "dates": [{"date": "soon", "dateType": "Issued"}],`, "dates[0].date: "},
 		{"record.json", `"Dataset"`, `"Dataset!"`, "error: types.resourceTypeGeneral: "},
 		{"record.json", "2026", "26", "error: year of two digits; write all four"},
 		{"record.json", "2026", `"26"`, "error: a year of publication is four digits"},
 		{"record.json", "2026", `"0026"`, "error: year of two digits; write all four"},
-		{"record.xml", "<resourceType ", `<dates><date dateType="Issued">soon</date></dates><resourceType `, "record.xml, line 16, "},
+		{"record.xml", "<resourceType ", `<dates><date dateType="Issued">soon</date></dates><resourceType `,
+			"record.xml, line 16, "},
 		{"record.xml", "<publicationYear>2026</publicationYear>", "", "error: line "},
 		{"record.xml", "2026", "26", "error: year of publication is four digits"},
 		{"record.xml", "2026", "0026", "error: year of two digits; write all four"},
@@ -215,7 +240,8 @@ func TestTextsOfRecords(t *testing.T) {
 
 // TestTheNameInTheRecord: a DOI is permanent, so it has to be the one that is meant.
 func TestTheNameInTheRecord(t *testing.T) {
-	for from, to := range map[string]string{`{`: `{"doi":"10.5072/mine",`, `identifierType="DOI">`: `identifierType="DOI">10.5072/mine`} {
+	for from, to := range map[string]string{`{`: `{"doi":"10.5072/mine",`,
+		`identifierType="DOI">`: `identifierType="DOI">10.5072/mine`} {
 		name := map[bool]string{true: "record.json", false: "record.xml"}[from == "{"]
 		data := shelltest.Read(t, name)
 		file := shelltest.File(t, name, strings.Replace(string(data), from, to, 1))
@@ -232,7 +258,8 @@ func TestTheNameInTheRecord(t *testing.T) {
 				continue
 			}
 			assert.Equal(t, 2, code)
-			assert.Contains(t, notes, "the record names 10.5072/mine, and "+cmp.Or(name, "10.5072/")+" would be registered; give --doi 10.5072/mine")
+			assert.Contains(t, notes, "the record names 10.5072/mine, and "+cmp.Or(name,
+				"10.5072/")+" would be registered; give --doi 10.5072/mine")
 			assert.Empty(t, srv.Requests())
 		}
 	}
@@ -241,38 +268,55 @@ func TestTheNameInTheRecord(t *testing.T) {
 // A name, a prefix and an event of a record are obeyed wherever it has them, as DataCite's own schema and guide write
 // them, or refused: a DOI is permanent, and a findable one is seen.
 func TestWhatARecordSaysOfItsDOI(t *testing.T) {
-	const rest = `"url":"https://a.example/","creators":[{"name":"Example Group"}],"titles":[{"title":"Glacier"}],"publisher":"P","publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}`
-	const schema = `"identifiers":[{"identifier":"https://doi.org/10.5072/Mine","identifierType":"DOI"},{"identifier":"7","identifierType":"Local"}]`
+	const rest = `"url":"https://a.example/","creators":[{"name":"Example ` +
+		`Group"}],"titles":[{"title":"Glacier"}],"publisher":"P","publicationYear":2026,` +
+		`"types":{"resourceTypeGeneral":"Dataset"}`
+	const schema = `"identifiers":[{"identifier":"https://doi.org/10.5072/Mine","identifierType":"DOI"},` +
+		`{"identifier":"7","identifierType":"Local"}]`
 	for _, tt := range []struct {
 		record string
 		args   []string
 		want   string // the name and its state, or the error
 	}{
 		{`{` + schema + `,` + rest + `}`, []string{"--prefix", "10.5072"}, "10.5072/mine findable"},
-		{`{` + schema + `,` + rest + `}`, []string{"--doi", "10.5072/other"}, "the record names 10.5072/Mine, and 10.5072/other would be registered"},
+		{`{` + schema + `,` + rest + `}`, []string{"--doi", "10.5072/other"},
+			"the record names 10.5072/Mine, and 10.5072/other would be registered"},
 		{`{"id":"10.5072/mine",` + rest + `}`, []string{"--prefix", "10.5072"}, "10.5072/mine findable"},
-		{`{"id":"https://doi.org/10.5072/mine",` + rest + `}`, []string{"--doi", "10.5072/other"}, "the record names 10.5072/mine"},
-		{`{"data":{"id":"10.5072/mine","type":"dois","attributes":{` + rest + `}}}`, []string{"--prefix", "10.5072"}, "10.5072/mine findable"},
+		{`{"id":"https://doi.org/10.5072/mine",` + rest + `}`, []string{"--doi", "10.5072/other"},
+			"the record names 10.5072/mine"},
+		{`{"data":{"id":"10.5072/mine","type":"dois","attributes":{` + rest + `}}}`, []string{"--prefix", "10.5072"},
+			"10.5072/mine findable"},
 		{`{"prefix":"10.5072","suffix":"mine",` + rest + `}`, []string{"--prefix", "10.5072"}, "10.5072/mine findable"},
 		{`{"id":"17",` + rest + `}`, []string{"--doi", "10.5072/mine"}, "10.5072/mine findable"},
 		{`{"doi":"10.5072/MINE",` + schema + `,` + rest + `}`, nil, "10.5072/mine findable"},
-		{`{"doi":"10.5072/mine","identifiers":[{"identifier":"10.5072/mine","identifierType":"DOI"},{"identifier":"10.5072/b","identifierType":"DOI"}],` + rest + `}`, nil, "10.5072/mine findable"},
-		{`{"doi":"10.5072/b",` + schema + `,` + rest + `}`, nil, `identifiers[0]: is "10.5072/Mine", and the DOI of the record is "10.5072/b"`},
-		{`{"data":{"id":"10.5072/b","type":"dois","attributes":{"doi":"10.5072/mine",` + rest + `}}}`, nil, `data.id: is "10.5072/b", and doi is "10.5072/mine"`},
+		{`{"doi":"10.5072/mine","identifiers":[{"identifier":"10.5072/mine","identifierType":"DOI"},` +
+			`{"identifier":"10.5072/b","identifierType":"DOI"}],` + rest + `}`, nil, "10.5072/mine findable"},
+		{`{"doi":"10.5072/b",` + schema + `,` + rest + `}`, nil,
+			`identifiers[0]: is "10.5072/Mine", and the DOI of the record is "10.5072/b"`},
+		{`{"data":{"id":"10.5072/b","type":"dois","attributes":{"doi":"10.5072/mine",` + rest + `}}}`, nil,
+			`data.id: is "10.5072/b", and doi is "10.5072/mine"`},
 		{`{"doi":"10.5072/mine","id":"10.5072/b",` + rest + `}`, nil, `id: is "10.5072/b", and doi is "10.5072/mine"`},
-		{`{"doi":"10.5072/mine","prefix":"10.5072","suffix":"b",` + rest + `}`, nil, `prefix and suffix: is "10.5072/b", and doi is "10.5072/mine"`},
-		{`{"doi":"10.5072/mine","prefix":"10.5073",` + rest + `}`, nil, `prefix: is "10.5073", and the record is 10.5072/mine`},
-		{`{"prefix":"10.5073",` + rest + `}`, []string{"--prefix", "10.5072"}, "prefix: is 10.5073, and the DOI would be below 10.5072"},
-		{`{"prefix":"10.5073",` + rest + `}`, []string{"--doi", "10.5072/mine"}, "prefix: is 10.5073, and the DOI would be below 10.5072"},
+		{`{"doi":"10.5072/mine","prefix":"10.5072","suffix":"b",` + rest + `}`, nil,
+			`prefix and suffix: is "10.5072/b", and doi is "10.5072/mine"`},
+		{`{"doi":"10.5072/mine","prefix":"10.5073",` + rest + `}`, nil,
+			`prefix: is "10.5073", and the record is 10.5072/mine`},
+		{`{"prefix":"10.5073",` + rest + `}`, []string{"--prefix", "10.5072"},
+			"prefix: is 10.5073, and the DOI would be below 10.5072"},
+		{`{"prefix":"10.5073",` + rest + `}`, []string{"--doi", "10.5072/mine"},
+			"prefix: is 10.5073, and the DOI would be below 10.5072"},
 		{`{"prefix":"10.5072",` + rest + `}`, nil, "1 record without a DOI; give the --prefix of new ones"},
-		{`{"data":{"type":"dois","attributes":{"doi":"10.5072/mine","event":"register",` + rest + `}}}`, nil, "10.5072/mine registered"},
+		{`{"data":{"type":"dois","attributes":{"doi":"10.5072/mine","event":"register",` + rest + `}}}`, nil,
+			"10.5072/mine registered"},
 		{`{"doi":"10.5072/mine","event":"hide",` + rest + `}`, nil, "10.5072/mine registered"},
 		{`{"doi":"10.5072/mine","event":"publish",` + rest + `}`, []string{"--state", "draft"}, "10.5072/mine findable"},
 		{`{"doi":"10.5072/mine","event":"","state":"draft",` + rest + `}`, nil, "10.5072/mine draft"},
-		{`{"doi":"10.5072/mine","event":"hide","state":"findable",` + rest + `}`, nil, `event: is "hide", and state is "findable"`},
-		{`{"doi":"10.5072/mine","event":"delete",` + rest + `}`, nil, `event: is "delete"; it may be publish, register or hide`},
+		{`{"doi":"10.5072/mine","event":"hide","state":"findable",` + rest + `}`, nil,
+			`event: is "hide", and state is "findable"`},
+		{`{"doi":"10.5072/mine","event":"delete",` + rest + `}`, nil,
+			`event: is "delete"; it may be publish, register or hide`},
 		{`{"doi":"10.5072/mine","event":{"name":"hide"},` + rest + `}`, nil, "event: is "},
-		{`{"doi":"10.5072/mine",` + strings.Replace(rest, "Glacier", "Glaci\xe8r", 1) + `}`, nil, "record 1: at byte 112: the text is not UTF-8"},
+		{`{"doi":"10.5072/mine",` + strings.Replace(rest, "Glacier", "Glaci\xe8r", 1) + `}`, nil,
+			"record 1: at byte 112: the text is not UTF-8"},
 		{`{"doi":"10.5072/mine",` + strings.Replace(rest, "Glacier", `Glaci\ud800r`, 1) + `}`, nil, "record 1: at byte "},
 	} {
 		srv := shelltest.Serve(t, nil)
@@ -297,7 +341,8 @@ func TestAllowLoss(t *testing.T) {
 		return shelltest.File(t, name, `{"doi":"10.5072/sites","url":"https://a.example/","creators":[{"name":"Ice Group"}],"titles":[{"title":"Sites"}],"publisher":"P",
 			"publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"},`+members+`}`)
 	}
-	code, _, notes := start(t, srv, file("json.json", `"dates":[{"date":"c. 1850","dateType":"Created"}]`)) // which no XML can say
+	// which no XML can say
+	code, _, notes := start(t, srv, file("json.json", `"dates":[{"date":"c. 1850","dateType":"Created"}]`))
 	require.Zero(t, code, notes)
 	polygon := func(corners ...[2]string) string {
 		var points []string
@@ -360,10 +405,12 @@ func TestFaultsOfRecords(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"record.xml", "--doi", "10.5072/a"}, "error: record.xml: url: is missing; it is where the DOI leads to: give --url\n"},
+		{[]string{"record.xml", "--doi", "10.5072/a"},
+			"error: record.xml: url: is missing; it is where the DOI leads to: give --url\n"},
 		{[]string{"--url", address}, "give a file with a record or a table"},
 		{[]string{"--quiet", "--prefix", "10.5072", "--url", address, "record.xml"}, "--quiet needs --doi"},
-		{[]string{"--doi", "10.5072/glacier-7", "--url", address, file("a.bib", bibTeX), "--state", "draft"}, "metadata in this format make findable DOIs only"},
+		{[]string{"--doi", "10.5072/glacier-7", "--url", address, file("a.bib", bibTeX), "--state", "draft"},
+			"metadata in this format make findable DOIs only"},
 		{[]string{"--url", address, "work.go", "--doi", "10.5072/a"}, "in no format that the service accepts"},
 		{[]string{"--url", address, odd, "--doi", "10.5072/a"}, "datacite: faults in 1 of 1 record; nothing was sent"},
 		{[]string{"--url", "repo.example.org", "record.xml", "--doi", "10.5072/a"}, "does not begin with http://, https:// or ftp://"},
@@ -374,16 +421,27 @@ func TestFaultsOfRecords(t *testing.T) {
 		{[]string{"--url", address + "{suffix}", "record.xml", "--prefix", "10.5072"}, "doi: --url needs a DOI, and the record has none"},
 		{[]string{"--url", address + "{file}", "record.xml", file("other.xml", string(shelltest.Read(t, "record.xml"))), "--prefix", "10.5072"}, "2 records without a DOI; give --output FILE.csv, which keeps the new DOIs"},
 		{[]string{"--url", address, file("empty.json", ""), "--doi", "10.5072/a"}, "empty.json is empty"},
-		{[]string{"--url", address, file("year.json", `{"publicationYear":"0026"}`), "--doi", "10.5072/a"}, "year.json, record 1: publicationYear: 26 is a year of two digits; write all four"},
+		{[]string{"--url", address, file("year.json", `{"publicationYear":"0026"}`), "--doi", "10.5072/a"},
+			"year.json, record 1: publicationYear: 26 is a year of two digits; write all four"},
 		{[]string{"--url", address, "record.xml"}, "1 record without a DOI; give the --prefix of new ones"},
 		{[]string{"--doi", "10.5072/a b", "--url", address, "record.xml"}, "--doi: "},
 		{[]string{"--doi", "x", "--url", address, "record.xml"}, `--doi: DOI name: "x" does not start with a prefix`},
-		{[]string{"--url", address, file("cut.json", `{"titles":[`), "--doi", "10.5072/a"}, "cut.json: record 1: unexpected EOF"},
+		{[]string{"--url", address, file("cut.json", `{"titles":[`), "--doi", "10.5072/a"},
+			"cut.json: record 1: unexpected EOF"},
 		{[]string{"--pass-over", "a", "record.xml", "--doi", "10.5072/a"}, "--pass-over is for tables"},
-		{[]string{"--doi", "10.5072/a", "--url", address, file("codemeta.json", `{"@context":"https://w3id.org/codemeta/3.0","type":"SoftwareSourceCode","name":"A","version":"1"}`)}, "codemeta.json, record 1: this is not DataCite's JSON: most of its members have no place in a record, such as @context, name, type; datacite get --json"},
-		{[]string{"--doi", "10.5072/a", "--url", address, file("zenodo.json", `{"title":"A","upload_type":"dataset","access_right":"open","creators":[{"name":"A, B"}]}`)}, "this is not DataCite's JSON: "},
-		{[]string{"--doi", "10.5072/a", "--url", address, file("inveniordm.json", `{"access":{"record":"public"},"files":{"enabled":true},"metadata":{"title":"A"}}`)}, "this is not DataCite's JSON: "},
-		{[]string{"--doi", "10.5072/a", "--url", address, file("ckan.json", `{"name":"a","title":"A","notes":"n","owner_org":"o","resources":[{"url":"https://a.example/"}]}`)}, "this is not DataCite's JSON: "},
+		{[]string{"--doi", "10.5072/a", "--url", address,
+			file("codemeta.json", `{"@context":"https://w3id.org/codemeta/3.0","type":"SoftwareSourceCode","name":"A",`+
+				`"version":"1"}`)}, "codemeta.json, record 1: this is not DataCite's JSON: most of its members have no place in " +
+			"a record, such as @context, name, type; datacite get --json"},
+		{[]string{"--doi", "10.5072/a", "--url", address,
+			file("zenodo.json", `{"title":"A","upload_type":"dataset","access_right":"open","creators":[{"name":"A, `+
+				`B"}]}`)}, "this is not DataCite's JSON: "},
+		{[]string{"--doi", "10.5072/a", "--url", address,
+			file("inveniordm.json", `{"access":{"record":"public"},"files":{"enabled":true},"metadata":{"title":"A"}`+
+				`}`)}, "this is not DataCite's JSON: "},
+		{[]string{"--doi", "10.5072/a", "--url", address,
+			file("ckan.json", `{"name":"a","title":"A","notes":"n","owner_org":"o","resources":[{"url":"https://a.example/"}`+
+				`]}`)}, "this is not DataCite's JSON: "},
 	} {
 		srv := shelltest.Serve(t, nil)
 		code, out, notes := start(t, srv, tt.args...)
@@ -428,7 +486,8 @@ func writesOf(srv *datacitetest.Server) []datacitetest.Request {
 // A record of JSON that speaks of some properties corrects these, and no other, if its DOI exists.
 func TestAPartOfARecordInJSON(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","url":"https://a.example/","state":"findable","titles":[{"title":"Old"}],"creators":[{"name":"Ice Group"}],"publisher":{"name":"P"},
+	require.NoError(t, srv.PutRecordJSON(
+		[]byte(`{"doi":"10.5072/a","url":"https://a.example/","state":"findable","titles":[{"title":"Old"}],"creators":[{"name":"Ice Group"}],"publisher":{"name":"P"},
 		"publicationYear":2020,"types":{"resourceTypeGeneral":"Dataset"},"subjects":[{"subject":"ice"}],"version":"2","language":"de"}`)))
 	name := shelltest.File(t, "part.jsonl", `{"doi":"10.5072/a","titles":[{"title":"New"}],"version":null}`)
 	code, out, notes := shelltest.At(srv).Do(t, quick, "register", name)
@@ -436,9 +495,12 @@ func TestAPartOfARecordInJSON(t *testing.T) {
 	assert.Contains(t, out, "10.5072/a updated at ")
 	r, err := srv.DOIs().Get(t.Context(), "10.5072/a", nil)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"New", "ice", "", "de", "https://a.example/"}, []string{r.Titles[0].Title, r.Subjects[0].Subject, r.Version, r.Language, r.URL})
+	assert.Equal(t, []string{"New", "ice", "", "de", "https://a.example/"},
+		[]string{r.Titles[0].Title, r.Subjects[0].Subject, r.Version, r.Language, r.URL})
 	// What the stored record has stays, also if it would not be accepted as new; other faults are faults.
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/old","url":"https://a.example/","state":"findable","titles":[{"title":"Old"}],"creators":[{"name":""},{"name":"B"}],"publicationYear":2020}`)))
+	require.NoError(t, srv.PutRecordJSON(
+		[]byte(`{"doi":"10.5072/old","url":"https://a.example/","state":"findable","titles":[{"title":"Old"}],`+
+			`"creators":[{"name":""},{"name":"B"}],"publicationYear":2020}`)))
 	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/draft","state":"draft","titles":[{"title":"Old"}]}`)))
 	for part, says := range map[string]string{
 		`{"doi":"10.5072/old","titles":[{"title":"Newer"}],"creators":[{"name":"C"},{"name":""}]}`: "",
@@ -447,7 +509,8 @@ func TestAPartOfARecordInJSON(t *testing.T) {
 		`{"doi":"10.5072/a","creators":[]}`:                                                        "a record needs a creator",
 		`{"doi":"10.5072/a","titles":null}`:                                                        "titles",
 		`{"doi":"10.5072/draft","titles":[{"title":"New"}]}`:                                       "url: is missing",
-		`{"doi":"10.5072/new","titles":[{"title":"New"}]}`:                                         "creators", // of a DOI that does not exist, a part is not enough
+		// of a DOI that does not exist, a part is not enough
+		`{"doi":"10.5072/new","titles":[{"title":"New"}]}`: "creators",
 	} {
 		before := len(srv.Requests())
 		code, _, notes = shelltest.At(srv).Do(t, quick, "register", shelltest.File(t, "part.jsonl", part))

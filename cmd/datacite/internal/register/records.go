@@ -40,16 +40,20 @@ type records struct {
 func (s *records) lift(r *row) {
 	mayStand := func(f datacite.Finding) bool {
 		return f.Warning || f.Path == "url" && r.URL == "" ||
-			r.isJSON && !slices.Contains([]datacite.Code{datacite.CodeConflict, datacite.CodeEncoding, datacite.CodeSyntax}, f.Code)
+			r.isJSON && !slices.Contains([]datacite.Code{datacite.CodeConflict, datacite.CodeEncoding, datacite.CodeSyntax},
+				f.Code)
 	}
-	if r.Err() == nil || r.DOI == "" || r.isForeign() || slices.ContainsFunc(r.Findings, func(f datacite.Finding) bool { return !mayStand(f) }) {
+	if r.Err() == nil || r.DOI == "" || r.isForeign() || slices.ContainsFunc(r.Findings, func(f datacite.Finding) bool {
+		return !mayStand(f)
+	}) {
 		return
 	}
 	key := doi.Key(r.DOI)
 	found, known := s.stored[key]
 	if !known {
 		var err error
-		if found, err = s.client.Get(s.ctx, r.DOI, &dois.GetOptions{Detail: true}); err != nil && !errors.Is(err, datacite.ErrNotFound) {
+		if found, err = s.client.Get(s.ctx, r.DOI, &dois.GetOptions{Detail: true}); err != nil &&
+			!errors.Is(err, datacite.ErrNotFound) {
 			s.WarnOnce("warning: whether %s exists cannot be asked: %s", r.DOI, shell.Message(err))
 		}
 		s.stored[key] = found
@@ -73,7 +77,8 @@ func (s *records) lift(r *row) {
 // isAbsent reports whether a record does not speak of a member.
 func isAbsent(name string, r *metadata.Record) bool { return membersOf(r)[name] == nil }
 
-// isStored reports whether a member of a record, or the item of its list that a path leads to, is among the stored ones.
+// isStored reports whether a member of a record, or the item of its list that a path leads to, is among
+// the stored ones.
 func isStored(name, path string, said, stored *metadata.Record) bool {
 	is, was := membersOf(said)[name], membersOf(stored)[name]
 	var items, before []json.RawMessage
@@ -133,7 +138,8 @@ func (s *records) rows(bool) iter.Seq2[*row, error] {
 func (s *records) complete(r *row, file string) {
 	if s.doi != "" {
 		if r.DOI != "" && !doi.Same(r.DOI, s.doi) {
-			r.fault("doi", fmt.Sprintf("the record names %s, and %s would be registered; give --doi %[1]s, or take the name out of the record", r.DOI, s.doi))
+			r.fault("doi", fmt.Sprintf("the record names %s, and %s would be registered; give --doi %[1]s, or take the name "+
+				"out of the record", r.DOI, s.doi))
 		}
 		r.DOI = s.doi
 	}
@@ -142,7 +148,8 @@ func (s *records) complete(r *row, file string) {
 		prefix, _, _ = strings.Cut(r.DOI, "/")
 	}
 	if r.prefix != "" && prefix != "" && r.prefix != prefix {
-		r.fault("prefix", fmt.Sprintf("is %s, and the DOI would be below %s; give --prefix %[1]s, or take it out of the record", r.prefix, prefix))
+		r.fault("prefix", fmt.Sprintf("is %s, and the DOI would be below %s; give --prefix %[1]s, or take it out of the "+
+			"record", r.prefix, prefix))
 	}
 	if s.url != "" {
 		suffix := ""
@@ -153,14 +160,16 @@ func (s *records) complete(r *row, file string) {
 			r.fault("doi", "--url needs a DOI, and the record has none")
 		}
 		name := filepath.Base(file)
-		r.URL = strings.NewReplacer("{doi}", r.DOI, "{suffix}", suffix, "{file}", strings.TrimSuffix(name, filepath.Ext(name))).Replace(s.url)
+		r.URL = strings.NewReplacer("{doi}", r.DOI, "{suffix}", suffix, "{file}",
+			strings.TrimSuffix(name, filepath.Ext(name))).Replace(s.url)
 	}
 	if r.document.Data != nil && r.document.ContentType != mds.XMLType && s.state != string(dois.StateFindable) {
 		r.fault("state", "metadata in this format make findable DOIs only; give DataCite XML or JSON")
 	}
 	if slices.Contains([]string{typeBibTeX, typeCiteproc, typeRIS}, r.document.ContentType) {
 		r.Findings = append(r.Findings, datacite.Finding{File: r.File, Code: datacite.CodeLossy, Warning: true,
-			Reason: "this format has no identifiers and affiliations of people, no languages and no general type: a DOI that has them loses them; give DataCite XML or JSON"})
+			Reason: "this format has no identifiers and affiliations of people, no languages and no general type: a DOI that " +
+				"has them loses them; give DataCite XML or JSON"})
 	}
 }
 
@@ -242,7 +251,8 @@ func (s *records) other(name string, src io.Reader) (*row, error) {
 		return nil, fmt.Errorf("%s is compressed; give the file that gunzip makes of it", name)
 	}
 	doc, err := detect(data)
-	if utf16 := bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")); err != nil && utf16 {
+	if utf16 := bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")); err != nil &&
+		utf16 {
 		return nil, fmt.Errorf("%s is text in UTF-16; save it as UTF-8, and a table as .xlsx or as \"CSV UTF-8\"", name)
 	}
 	if err != nil {
@@ -271,10 +281,12 @@ func (s *records) other(name string, src io.Reader) (*row, error) {
 // add adds the findings of a record, with its file.
 func (r *row) add(found []datacite.Finding) {
 	for _, f := range found {
-		if slices.Contains([]datacite.Code{datacite.CodeIdentifier, datacite.CodeJSON, datacite.CodeNotInJSON, datacite.CodeNotInXML}, f.Code) {
+		if slices.Contains([]datacite.Code{datacite.CodeIdentifier, datacite.CodeJSON, datacite.CodeNotInJSON,
+			datacite.CodeNotInXML}, f.Code) {
 			continue // the request names the DOI; what is sent is XML
 		}
-		f.File, f.Reason = r.File, strings.Replace(f.Reason, "metadata.Upgrade makes a record", "datacite upgrade makes a document", 1)
+		f.File, f.Reason = r.File, strings.Replace(f.Reason, "metadata.Upgrade makes a record",
+			"datacite upgrade makes a document", 1)
 		r.Findings = append(r.Findings, f)
 	}
 }

@@ -87,15 +87,21 @@ beside the result table), so none is lost.`,
 	flags := cmd.Flags()
 	flags.StringVar(&c.doi, "doi", "", "the `DOI` of a single record")
 	flags.StringVar(&c.prefix, "prefix", "", "the `prefix` of new DOIs")
-	flags.StringVar(&c.url, "url", "", "the `URL` that the DOI of a record leads to; {doi}, {suffix} and {file} stand for the DOI, what follows its prefix, and the name of the file without its ending")
+	flags.StringVar(&c.url, "url", "",
+		"the `URL` that the DOI of a record leads to; {doi}, {suffix} and {file} stand for the DOI, what follows its "+
+			"prefix, and the name of the file without its ending")
 	shell.Choice(cmd, &c.state, "state", "`state` of DOIs whose record gives none: findable, registered or draft",
 		string(dois.StateFindable), string(dois.StateRegistered), string(dois.StateDraft))
 	flags.BoolVar(&c.leaveOut, "leave-out", false, "register what has no faults, and leave out the rest")
-	flags.BoolVar(&c.allowLoss, "allow-loss", false, "write also where the service would lose something else of a record, which is listed")
-	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` of your own, separated by commas, which stay in the table and are not registered; in the result table they are behind the others, and need not be named again")
+	flags.BoolVar(&c.allowLoss, "allow-loss", false,
+		"write also where the service would lose something else of a record, which is listed")
+	flags.StringSliceVar(&c.passOver, "pass-over", nil,
+		"`columns` of your own, separated by commas, which stay in the table and are not registered; in the result table "+
+			"they are behind the others, and need not be named again")
 	flags.IntVar(&c.workers, "workers", 4, "how many `records` are written at the same time")
 	flags.BoolVar(&c.wait, "wait", false, "wait until the DOI of a single record resolves")
-	flags.StringVar(&c.resolver, "resolver", "", "with --wait: base `URL` of the resolver; that of DataCite's services is known")
+	flags.StringVar(&c.resolver, "resolver", "",
+		"with --wait: base `URL` of the resolver; that of DataCite's services is known")
 	flags.BoolVar(&c.template, "template", false, "print an empty table, and exit")
 	s.OutputFlag(cmd, "`file` for the result table, .csv or .xlsx (default for a table: beside it)")
 	s.Flags(cmd, shell.JSON, shell.DryRun, shell.Yes)
@@ -200,7 +206,8 @@ func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	if err != nil {
 		return err
 	}
-	var s source = &records{command: c, files: files, ctx: cmd.Context(), client: looker, stored: map[string]*dois.Record{}}
+	var s source = &records{command: c, files: files, ctx: cmd.Context(), client: looker,
+		stored: map[string]*dois.Record{}}
 	if c.isTable {
 		rows := &rows{command: c, file: files[0], look: table.Look{Shell: c.Shell, Client: looker}}
 		if err := rows.prepare(cmd.Context()); err != nil {
@@ -285,7 +292,8 @@ func (j *job) check(ctx context.Context) error {
 	}
 	j.findings.End()
 	if strays := j.results.strays(); len(strays) > 0 {
-		return shell.Wrong(fmt.Errorf("%s has %s that the rows of %s lack, such as %s for %s; continue with the result table, or move it away",
+		return shell.Wrong(fmt.Errorf("%s has %s that the rows of %s lack, such as %s for %s; continue with the result "+
+			"table, or move it away",
 			j.Output, shell.Count(len(strays), "DOI"), j.source.name(), strays[0].DOI, strays[0].URL))
 	}
 	j.isSingle = j.rows == 1 && !j.isTable
@@ -304,14 +312,17 @@ func (j *job) check(ctx context.Context) error {
 		if j.DryRun || j.isSingle {
 			hint = ""
 		}
-		return shell.Wrong(fmt.Errorf("faults in %s of %s; nothing was sent%s", shell.Number(j.faulty), shell.Count(j.rows, "record"), hint))
+		return shell.Wrong(fmt.Errorf("faults in %s of %s; nothing was sent%s", shell.Number(j.faulty),
+			shell.Count(j.rows, "record"), hint))
 	case j.unnamed > 0 && j.prefix == "":
 		return shell.Wrong(fmt.Errorf("%s without a DOI; give the --prefix of new ones", shell.Count(j.unnamed, "record")))
 	case j.unnamed > 0 && j.results.earlier != "":
-		return shell.Wrong(fmt.Errorf("%s has the DOIs that an earlier run made; leave out --output to continue it, or move it away: %s would get another DOI, and nothing was sent",
+		return shell.Wrong(fmt.Errorf("%s has the DOIs that an earlier run made; leave out --output to continue it, or "+
+			"move it away: %s would get another DOI, and nothing was sent",
 			j.results.earlier, shell.Count(j.unnamed, "record")))
 	case j.unnamed > 1 && j.Output == "" && !j.DryRun:
-		return shell.Wrong(fmt.Errorf("%s without a DOI; give --output FILE.csv, which keeps the new DOIs", shell.Count(j.unnamed, "record")))
+		return shell.Wrong(fmt.Errorf("%s without a DOI; give --output FILE.csv, which keeps the new DOIs",
+			shell.Count(j.unnamed, "record")))
 	case j.unnamed > 0 && j.Quiet && !j.JSON && j.Output == "" && !j.DryRun:
 		return shell.Wrong(errors.New("--quiet needs --doi: the new DOI would be shown nowhere"))
 	case j.wait && !j.isSingle:
@@ -338,7 +349,8 @@ func (j *job) askPrefixes(ctx context.Context) (isAsked bool, err error) {
 			return false, err
 		case err == nil:
 		case errors.Is(err, datacite.ErrForbidden) && !datacite.Temporary(err) && prefix == j.prefix:
-			return false, shell.Refused(fmt.Errorf("the prefix %s belongs to another account: %s would refuse new DOIs below it", prefix, j.service))
+			return false, shell.Refused(fmt.Errorf("the prefix %s belongs to another account: %s would refuse new DOIs below it",
+				prefix, j.service))
 		case errors.Is(err, datacite.ErrForbidden) && !datacite.Temporary(err):
 			j.Warn("warning: the prefix %s belongs to another account: %s would refuse new DOIs below it", prefix, j.service)
 		default:
@@ -359,7 +371,8 @@ func (j *job) read(say bool) iter.Seq2[*row, error] {
 				r.fault("url", "is not enough: the result table has several DOIs with this URL; give the row its DOI")
 			default:
 				if known := j.results.of(r); known.contested && known.Registered != j.digest(r, known.DOI) {
-					r.fault("url", "is that of "+known.DOI+" and of a row that was left out; give the row its DOI, or continue with the result table")
+					r.fault("url", "is that of "+known.DOI+
+						" and of a row that was left out; give the row its DOI, or continue with the result table")
 				}
 			}
 			if !yield(r, err) {
@@ -428,9 +441,11 @@ func (j *job) report(ctx context.Context, err error) error {
 	case j.isSingle:
 		return j.singleFailed(again)
 	case j.right() == 0 && j.faulty == 0 && j.down == j.failed && j.first != nil:
-		return shell.Failed(fmt.Errorf("the service failed for all that was to do, %s; run the same command again; the first one: %w", shell.Count(left, "record"), j.first))
+		return shell.Failed(fmt.Errorf("the service failed for all that was to do, %s; run the same command again; the "+
+			"first one: %w", shell.Count(left, "record"), j.first))
 	case j.isTable:
-		return shell.Refused(fmt.Errorf("%s, as the column error says; correct them in the result table, and run the same command with it", j.unfinished()))
+		return shell.Refused(fmt.Errorf("%s, as the column error says; correct them in the result table, and run the same "+
+			"command with it", j.unfinished()))
 	}
 	return shell.Refused(fmt.Errorf("%s; run the same command again when they are corrected", j.unfinished()))
 }

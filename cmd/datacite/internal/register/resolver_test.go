@@ -27,17 +27,23 @@ func TestResolver(t *testing.T) {
 		took      time.Duration
 		says      string
 	}{
-		"at once":             {[]string{"https://repo.example.org/"}, time.Hour, 0, ""},
-		"after a while":       {[]string{"404", "", "502", "https://repo.example.org/old", address}, time.Hour, (5000 + 7500 + 11250 + 16875) * time.Millisecond, ""},
-		"never":               {[]string{"404"}, time.Hour, 15 * time.Minute, `10.5072/a#b does not resolve yet: it leads to ""`},
-		"elsewhere":           {[]string{"https://repo.example.org/old"}, time.Hour, 15 * time.Minute, `it leads to "https://repo.example.org/old"`},
-		"the resolver fails":  {[]string{"502"}, time.Hour, 15 * time.Minute, "HEAD https://resolver.example/10.5072/a%23b: 502 Bad Gateway is neither a redirect nor 404"},
-		"no resolver":         {[]string{""}, time.Hour, 15 * time.Minute, broken.Error()},
-		"the context ends":    {[]string{"404"}, time.Minute, time.Minute, "context deadline exceeded"},
-		"a redirect nowhere":  {[]string{"302"}, time.Hour, 15 * time.Minute, "is neither a redirect"},
-		"a page":              {[]string{"200"}, time.Hour, 15 * time.Minute, "is neither a redirect"},
-		"an odd address":      {[]string{"https://repo.example.org/%zz"}, time.Hour, 15 * time.Minute, "failed to parse Location header"},
-		"an unreadable query": {[]string{"https://repo.example.org/?%zz"}, time.Hour, 15 * time.Minute, `leads to "https://repo.example.org/?%zz"`},
+		"at once": {[]string{"https://repo.example.org/"}, time.Hour, 0, ""},
+		"after a while": {[]string{"404", "", "502", "https://repo.example.org/old", address}, time.Hour,
+			(5000 + 7500 + 11250 + 16875) * time.Millisecond, ""},
+		"never": {[]string{"404"}, time.Hour, 15 * time.Minute,
+			`10.5072/a#b does not resolve yet: it leads to ""`},
+		"elsewhere": {[]string{"https://repo.example.org/old"}, time.Hour, 15 * time.Minute,
+			`it leads to "https://repo.example.org/old"`},
+		"the resolver fails": {[]string{"502"}, time.Hour, 15 * time.Minute,
+			"HEAD https://resolver.example/10.5072/a%23b: 502 Bad Gateway is neither a redirect nor 404"},
+		"no resolver":        {[]string{""}, time.Hour, 15 * time.Minute, broken.Error()},
+		"the context ends":   {[]string{"404"}, time.Minute, time.Minute, "context deadline exceeded"},
+		"a redirect nowhere": {[]string{"302"}, time.Hour, 15 * time.Minute, "is neither a redirect"},
+		"a page":             {[]string{"200"}, time.Hour, 15 * time.Minute, "is neither a redirect"},
+		"an odd address": {[]string{"https://repo.example.org/%zz"}, time.Hour, 15 * time.Minute,
+			"failed to parse Location header"},
+		"an unreadable query": {[]string{"https://repo.example.org/?%zz"}, time.Hour, 15 * time.Minute,
+			`leads to "https://repo.example.org/?%zz"`},
 	} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -93,7 +93,8 @@ func (r *results) loadTable() error {
 	}
 	defer file.Close()
 	if own := t.Own(); len(own) > 0 {
-		return fmt.Errorf("%s has the column %q, which would be lost; continue with that table, or move it away", r.path, own[0])
+		return fmt.Errorf("%s has the column %q, which would be lost; continue with that table, or move it away", r.path,
+			own[0])
 	}
 	var unnamed []entry
 	for row, err := range t.All() {
@@ -142,7 +143,8 @@ func (r *results) readJournal(file io.Reader) error {
 		if err := json.Unmarshal(line, &e); err == nil {
 			r.put(e)
 		} else if !isCut(line) {
-			return fmt.Errorf("%s: line %d is damaged, and may have had the DOI of a row; repair or remove the line: %w", r.journalPath(), n, err)
+			return fmt.Errorf("%s: line %d is damaged, and may have had the DOI of a row; repair or remove the line: %w",
+				r.journalPath(), n, err)
 		}
 		if failed != nil {
 			return nil

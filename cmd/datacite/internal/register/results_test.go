@@ -31,7 +31,8 @@ func TestRowsWithOneAddress(t *testing.T) {
 	row := func(doi string) string {
 		return doi + ",https://repository.example.org/1,Item,\"Lovelace, Ada\",Repository,2026,Dataset\n"
 	}
-	for names, code := range map[[2]string]int{{"", ""}: 2, {"10.5072/a", ""}: 2, {"", "10.5072/a"}: 2, {"10.5072/a", "10.5072/b"}: 0} {
+	for names, code := range map[[2]string]int{{"", ""}: 2, {"10.5072/a", ""}: 2, {"", "10.5072/a"}: 2,
+		{"10.5072/a", "10.5072/b"}: 0} {
 		srv := shelltest.Serve(t, nil)
 		items := filepath.Join(folder(t, header+row(names[0])+row(names[1])), "items.csv")
 		got, _, notes := start(t, srv, "--prefix", "10.5072", items)
@@ -74,18 +75,21 @@ func TestARowThatWasLeftOutHasNoDOI(t *testing.T) {
 	// The source loses the first row: the URL does not make its DOI that of the second, also not after a run that
 	// was killed when it had tried the first again.
 	require.NoError(t, os.WriteFile(items, []byte(header+row("", "1", "Second")), 0o600))
-	for _, journal := range []string{"", fmt.Sprintf(`{"doi":%q,"url":"https://repository.example.org/1","result":"failed"}`, first)} {
+	for _, journal := range []string{"",
+		fmt.Sprintf(`{"doi":%q,"url":"https://repository.example.org/1","result":"failed"}`, first)} {
 		require.NoError(t, os.WriteFile(result, data, 0o600))
 		require.NoError(t, os.WriteFile(result+".journal", []byte(journal), 0o600))
 		code, _, notes := start(t, srv, "--prefix", "10.5072", "--leave-out", items)
 		assert.Equal(t, 1, code)
-		assert.Contains(t, notes, "is that of "+first+" and of a row that was left out; give the row its DOI, or continue with the result table")
+		assert.Contains(t, notes, "is that of "+first+
+			" and of a row that was left out; give the row its DOI, or continue with the result table")
 		assert.Equal(t, "First", titleOf(first))
 	}
 
 	// So does the result table, whose second row is corrected.
 	lines := strings.SplitAfter(string(data), "\n")
-	require.NoError(t, os.WriteFile(result, []byte(lines[0]+strings.Replace(lines[2], "example.org/1,", "example.org/2,", 1)), 0o600))
+	require.NoError(t, os.WriteFile(result,
+		[]byte(lines[0]+strings.Replace(lines[2], "example.org/1,", "example.org/2,", 1)), 0o600))
 	code, _, notes := start(t, srv, "--prefix", "10.5072", "--leave-out", result)
 	require.Zero(t, code, notes)
 	second := read(t, result)[0]["doi"]
@@ -99,7 +103,8 @@ func TestARowThatWasLeftOutHasNoDOI(t *testing.T) {
 		assert.Equal(t, 1, code)
 		assert.Contains(t, notes, "line 2: url: is that of items.csv, line 3, too")
 		rows := read(t, result)
-		assert.Equal(t, []string{"", "failed", "10.5072/mine", "created"}, []string{rows[0]["doi"], rows[0]["result"], rows[1]["doi"], rows[1]["result"]})
+		assert.Equal(t, []string{"", "failed", "10.5072/mine", "created"},
+			[]string{rows[0]["doi"], rows[0]["result"], rows[1]["doi"], rows[1]["result"]})
 	}
 }
 
@@ -112,7 +117,8 @@ func TestTheResultIsLikeItsTable(t *testing.T) {
 	}{
 		{header + line(1), "doi,url", 0o644},
 		{strings.ReplaceAll("\ufeff"+header+line(1), "\n", "\r\n"), "doi,url", 0o640},
-		{strings.NewReplacer(",", ";", "Lovelace, Ada", "Lovelace, Ada", "\n", "\r\n").Replace(header + line(1)), "doi;url", 0o600},
+		{strings.NewReplacer(",", ";", "Lovelace, Ada", "Lovelace, Ada", "\n", "\r\n").Replace(header + line(1)), "doi;url",
+			0o600},
 	} {
 		items := filepath.Join(folder(t, tt.table), "items.csv")
 		require.NoError(t, os.Chmod(items, tt.mode))
@@ -125,7 +131,8 @@ func TestTheResultIsLikeItsTable(t *testing.T) {
 		assert.True(t, strings.HasPrefix(got, "\ufeff"+tt.header), got)
 		if tt.header == "doi,url" {
 			head, _, _ := strings.Cut(got, "\n")
-			assert.Equal(t, "\ufeffdoi,url,state,title,creators,publisher,year,type,description,subjects,rights,language,related identifiers,dates,result,error,registered", strings.TrimSpace(head))
+			assert.Equal(t, "\ufeffdoi,url,state,title,creators,publisher,year,type,description,subjects,rights,language,"+
+				"related identifiers,dates,result,error,registered", strings.TrimSpace(head))
 		}
 		info, err := os.Stat(result)
 		require.NoError(t, err)
@@ -155,8 +162,10 @@ func TestTwoAtOnce(t *testing.T) {
 	}, 5*time.Minute, time.Millisecond)
 	code, _, notes := start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
 	assert.Equal(t, 1, code)
-	assert.Equal(t, "datacite: another run writes "+filepath.Join(path, "items.registered.csv")+"; wait until it has ended\n", notes)
-	code, _, notes = shelltest.Anonymous(srv).Do(t, quick, "register", "--prefix", "10.5072", "--dry-run", filepath.Join(path, "items.csv"))
+	assert.Equal(t, "datacite: another run writes "+filepath.Join(path,
+		"items.registered.csv")+"; wait until it has ended\n", notes)
+	code, _, notes = shelltest.Anonymous(srv).Do(t, quick, "register", "--prefix", "10.5072", "--dry-run",
+		filepath.Join(path, "items.csv"))
 	assert.Zero(t, code, "a dry run writes nothing: %s", notes)
 	close(held)
 	assert.Zero(t, <-ended)
@@ -192,7 +201,8 @@ func TestLocksOfWindows(t *testing.T) {
 	})
 	srv := shelltest.Serve(t, nil)
 	path := folder(t, header+line(1)+line(2))
-	journal := `{"doi":"10.5072/noted","made":true,"url":"https://repository.example.org/1"}` + "\n" + `{"url":"https://repo`
+	journal := `{"doi":"10.5072/noted","made":true,"url":"https://repository.example.org/1"}` + "\n" +
+		`{"url":"https://repo`
 	require.NoError(t, os.WriteFile(filepath.Join(path, "items.registered.csv.journal"), []byte(journal), 0o600))
 	code, _, notes := start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
 	require.Zero(t, code, notes)
@@ -211,7 +221,9 @@ func TestJournalThatCannotBeRead(t *testing.T) {
 		"refused": {noted, func(name string) (*os.File, error) {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 		}, "open JOURNAL: permission denied"},
-		"fails":      {noted, func(name string) (*os.File, error) { return os.OpenFile(name, os.O_WRONLY, 0) }, "read JOURNAL: "},
+		"fails": {noted, func(name string) (*os.File, error) {
+			return os.OpenFile(name, os.O_WRONLY, 0)
+		}, "read JOURNAL: "},
 		"damaged":    {noted[5:] + noted, nil, "JOURNAL: line 1 is damaged"},
 		"run on":     {noted[:20] + noted, nil, "JOURNAL: line 1 is damaged"},
 		"other type": {noted + `{"doi":1}` + "\n", nil, "JOURNAL: line 2 is damaged"},
@@ -247,7 +259,8 @@ func TestJournalThatCannotBeRead(t *testing.T) {
 	assert.Contains(t, said, "the results cannot be kept: ")
 	assert.Empty(t, silent.Requests())
 	r := &results{dois: map[string]*entry{}, urls: map[string]*entry{}}
-	assert.ErrorIs(t, r.readJournal(io.MultiReader(strings.NewReader(noted), iotest.ErrReader(io.ErrNoProgress))), io.ErrNoProgress, "in the middle")
+	assert.ErrorIs(t, r.readJournal(io.MultiReader(strings.NewReader(noted), iotest.ErrReader(io.ErrNoProgress))),
+		io.ErrNoProgress, "in the middle")
 
 	if runtime.GOOS == "windows" {
 		return // a link to itself is not there
@@ -255,7 +268,8 @@ func TestJournalThatCannotBeRead(t *testing.T) {
 	srv, path := shelltest.Serve(t, nil), folder(t, header+line(1))
 	usual := filepath.Join(path, "items.registered.csv")
 	require.NoError(t, os.Symlink(usual, usual))
-	code, _, notes := start(t, srv, "--prefix", "10.5072", "--output", filepath.Join(path, "other.csv"), filepath.Join(path, "items.csv"))
+	code, _, notes := start(t, srv, "--prefix", "10.5072", "--output", filepath.Join(path, "other.csv"),
+		filepath.Join(path, "items.csv"))
 	assert.Equal(t, 2, code, "whether there are results of an earlier run is not known")
 	assert.Contains(t, notes, "stat "+usual)
 	assert.Zero(t, len(srv.Requests()))
@@ -309,7 +323,8 @@ func TestTakenNames(t *testing.T) {
 
 	require.NoError(t, os.Remove(result))
 	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/taken","url":"https://elsewhere.example.org/"}`)))
-	require.NoError(t, os.WriteFile(result+".journal", []byte(`{"doi":"10.5072/taken","made":true,"url":"https://repository.example.org/1"}`+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(result+".journal",
+		[]byte(`{"doi":"10.5072/taken","made":true,"url":"https://repository.example.org/1"}`+"\n"), 0o600))
 	code, _, notes = start(t, srv, "--prefix", "10.5072", items)
 	require.Zero(t, code, notes)
 	assert.NotEqual(t, "10.5072/taken", read(t, result)[0]["doi"])

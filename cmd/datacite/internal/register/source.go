@@ -48,7 +48,8 @@ type row struct {
 }
 
 func (r *row) fault(path, reason string) {
-	r.Findings = append(r.Findings, datacite.Finding{File: r.File, Line: r.Line, Path: path, Code: datacite.CodeConflict, Reason: reason})
+	r.Findings = append(r.Findings, datacite.Finding{File: r.File, Line: r.Line, Path: path, Code: datacite.CodeConflict,
+		Reason: reason})
 }
 
 func (r *row) place() string { return table.Place(r.Row) }
@@ -160,7 +161,8 @@ func (s *rows) rows(say bool) iter.Seq2[*row, error] {
 			if r.Has("doi") {
 				hint = ". To change the URLs or states of DOIs that exist, use datacite audit --only url,state --fix"
 			}
-			yield(nil, fmt.Errorf("%s: the columns url, title, creators, publisher, year and type are required; datacite help tables describes them%s", filepath.Base(s.file), hint))
+			yield(nil, fmt.Errorf("%s: the columns url, title, creators, publisher, year and type are required; datacite help "+
+				"tables describes them%s", filepath.Base(s.file), hint))
 			return
 		}
 		c := checks{dois: map[string]string{}, urls: map[string]string{}, named: s.named}

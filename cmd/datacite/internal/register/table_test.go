@@ -94,7 +94,8 @@ func TestTemplate(t *testing.T) {
 
 func TestATableIsRegisteredOnce(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	path := folder(t, header+line(1)+"10.5072/mine,https://repository.example.org/2,Mine,org: Ice,Repository,2026,Dataset\n")
+	path := folder(t, header+line(1)+"10.5072/mine,https://repository.example.org/2,Mine,org: "+
+		"Ice,Repository,2026,Dataset\n")
 	items, result := filepath.Join(path, "items.csv"), filepath.Join(path, "items.registered.csv")
 	where := strings.TrimPrefix(srv.URL, "http://")
 
@@ -138,8 +139,11 @@ func TestATableIsRegisteredOnce(t *testing.T) {
 
 	// A hidden DOI is changed and stays hidden, unless its row says otherwise.
 	require.NoError(t, srv.MDS().Hide(t.Context(), "10.5072/mine"))
-	for _, tt := range []struct{ state, want string }{{"", datacitetest.StateRegistered}, {"findable", datacitetest.StateFindable}} {
-		mine := shelltest.File(t, "mine.csv", "doi,state,url,title,creators,publisher,year,type\n10.5072/mine,"+tt.state+",https://repository.example.org/2,Yours"+tt.state+",org: Ice,Repository,2026,Dataset\n")
+	for _, tt := range []struct{ state, want string }{{"", datacitetest.StateRegistered},
+		{"findable", datacitetest.StateFindable}} {
+		mine := shelltest.File(t, "mine.csv",
+			"doi,state,url,title,creators,publisher,year,type\n10.5072/mine,"+tt.state+",https://repository.example.org/2,Yours"+
+				tt.state+",org: Ice,Repository,2026,Dataset\n")
 		code, _, notes = start(t, srv, mine)
 		require.Equal(t, 0, code, notes)
 		assert.Equal(t, tt.want, srv.State("10.5072/mine"))
@@ -168,15 +172,19 @@ func TestStates(t *testing.T) {
 			want  []string
 			fails string
 		}{
-			{"findable", []string{"draft", "registered", "findable", ""}, []string{"draft", "registered", "findable", "findable"}, ""},
+			{"findable", []string{"draft", "registered", "findable", ""},
+				[]string{"draft", "registered", "findable", "findable"}, ""},
 			{"draft", []string{"", "", "", ""}, []string{"draft", "registered", "findable", "findable"}, ""},
-			{"registered", []string{"", "findable", "registered", ""}, []string{"registered", "findable", "registered", "findable"}, ""},
-			{"findable", []string{"draft", "", "", ""}, []string{"registered", "findable", "registered", "findable"}, "items.csv, line 2: 10.5072/s0 is registered and cannot become draft"},
+			{"registered", []string{"", "findable", "registered", ""},
+				[]string{"registered", "findable", "registered", "findable"}, ""},
+			{"findable", []string{"draft", "", "", ""}, []string{"registered", "findable", "registered", "findable"},
+				"items.csv, line 2: 10.5072/s0 is registered and cannot become draft"},
 		} {
 			var text strings.Builder
 			text.WriteString("doi,state,url,title,creators,publisher,year,type\n")
 			for i, state := range tt.cells {
-				text.WriteString(fmt.Sprintf("10.5072/s%d,%s,https://repository.example.org/%[1]d,T,org: Ice,R,2026,Dataset\n", i, state))
+				text.WriteString(fmt.Sprintf("10.5072/s%d,%s,https://repository.example.org/%[1]d,T,org: Ice,R,2026,Dataset\n", i,
+					state))
 			}
 			require.NoError(t, os.WriteFile(items, []byte(text.String()), 0o600))
 			code, _, notes := start(t, srv, "--state", tt.flag, items)
@@ -193,11 +201,13 @@ func TestStates(t *testing.T) {
 func TestWhatATableDoesNotSayStays(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
 	client := srv.DOIs()
-	draft := &dois.Draft{DOI: "10.5072/a", URL: "https://repository.example.org/1", Event: dois.EventPublish, Record: metadata.Record{
-		Titles: []metadata.Title{{Title: "Old"}}, Creators: []metadata.Creator{metadata.Organization("Ice")}, Publisher: metadata.Publisher{Name: "R"},
-		PublicationYear: "2026", Types: metadata.Types{ResourceTypeGeneral: "Dataset"},
-		Contributors: []metadata.Contributor{{Creator: metadata.Organization("Editors"), ContributorType: "Editor"}},
-	}}
+	draft := &dois.Draft{DOI: "10.5072/a", URL: "https://repository.example.org/1", Event: dois.EventPublish,
+		Record: metadata.Record{
+			Titles: []metadata.Title{{Title: "Old"}}, Creators: []metadata.Creator{metadata.Organization("Ice")},
+			Publisher:       metadata.Publisher{Name: "R"},
+			PublicationYear: "2026", Types: metadata.Types{ResourceTypeGeneral: "Dataset"},
+			Contributors: []metadata.Contributor{{Creator: metadata.Organization("Editors"), ContributorType: "Editor"}},
+		}}
 	_, err := client.Create(t.Context(), draft)
 	require.NoError(t, err)
 	path := folder(t, header+"10.5072/a,https://repository.example.org/1,New,org: Ice,R,2026,Dataset\n")
@@ -217,7 +227,8 @@ func TestEmptyCellsOfADOIThatExists(t *testing.T) {
 	code, _, notes := start(t, srv, items)
 	require.Zero(t, code, notes)
 	for _, title := range []string{"Item 1", "Item 2", "Item 3"} {
-		require.NoError(t, os.WriteFile(items, []byte(header+"10.5072/a,https://repository.example.org/1,"+title+",,,,\n"), 0o600))
+		require.NoError(t, os.WriteFile(items, []byte(header+"10.5072/a,https://repository.example.org/1,"+title+",,,,\n"),
+			0o600))
 		code, _, notes = start(t, srv, items)
 		require.Zero(t, code, notes)
 		found, err := srv.Record("10.5072/a")
@@ -240,7 +251,8 @@ func TestColumnsToPassOver(t *testing.T) {
 	assert.Equal(t, 2, code)
 	assert.Contains(t, notes, "--pass-over names columns of your own")
 	result := filepath.Join(path, "items.registered.csv")
-	for _, args := range [][]string{{items, "--pass-over", "Shelf"}, {result, "--pass-over", "shelf"}, {result}, {result}} {
+	for _, args := range [][]string{{items, "--pass-over", "Shelf"}, {result, "--pass-over", "shelf"}, {result},
+		{result}} {
 		code, _, notes = start(t, srv, append(args, "--prefix", "10.5072")...)
 		require.Zero(t, code, notes)
 		assert.Equal(t, "A 7", cmp.Or(read(t, result)[0]["Shelf"], read(t, result)[0]["shelf"]))
@@ -251,7 +263,8 @@ func TestColumnsToPassOver(t *testing.T) {
 	require.NoError(t, os.WriteFile(plain, []byte(header+line(1)), 0o600))
 	code, _, notes = start(t, srv, plain, "--prefix", "10.5072")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, notes, `items.registered.csv has the column "shelf", which would be lost; continue with that table, or move it away`)
+	assert.Contains(t, notes, `items.registered.csv has the column "shelf", which would be lost; continue with that `+
+		`table, or move it away`)
 
 	// A column that is probably misspelt is none of one's own.
 	text := strings.Replace(string(shelltest.Read(t, result)), ",shelf", ",fundng", 1)
@@ -265,7 +278,8 @@ func TestColumnsToPassOver(t *testing.T) {
 func TestARemovedIdentifierIsSaidOnce(t *testing.T) {
 	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
 	rights := func(cell string) string {
-		return shelltest.File(t, "items.csv", strings.Replace(header, "\n", ",rights\n", 1)+"10.5072/a"+strings.Replace(line(1), "\n", ","+cell+"\n", 1))
+		return shelltest.File(t, "items.csv",
+			strings.Replace(header, "\n", ",rights\n", 1)+"10.5072/a"+strings.Replace(line(1), "\n", ","+cell+"\n", 1))
 	}
 	for _, cell := range []string{"Open Access; CC-BY-4.0", "MIT"} {
 		code, _, notes := start(t, srv, rights(cell))
@@ -282,13 +296,15 @@ func TestAFaultIsReportedOnce(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(notes, "error: "), notes)
 	path = folder(t, header+",repository.example.org/1,A,\"Lovelace, Ada\",Repository,2026,Dataset\n")
 	_, _, notes = start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
-	assert.Equal(t, "error: items.csv, line 2, column 2: url: \"repository.example.org/1\" is not a URL that begins with https:// or http://\n"+
+	assert.Equal(t, "error: items.csv, line 2, column 2: url: \"repository.example.org/1\" is not a URL that begins "+
+		"with https:// or http://\n"+
 		"datacite: faults in 1 of 1 record; nothing was sent; --leave-out registers the others\n", notes)
 }
 
 func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	path := folder(t, header+line(1)+",https://repository.example.org/2,B,Ada Lovelace,Repository,26,Datset\n"+line(3)+line(1)+
+	path := folder(t, header+line(1)+",https://repository.example.org/2,B,Ada Lovelace,Repository,26,Datset\n"+line(3)+
+		line(1)+
 		",,No address,\"A, B\",R,2026,Dataset\n10.5072/a+b,https://repository.example.org/6,Plus,\"A, B\",R,2026,Dataset\n")
 	items, result := filepath.Join(path, "items.csv"), filepath.Join(path, "items.registered.csv")
 	for _, more := range []string{"--dry-run", "--quiet"} {
@@ -322,7 +338,8 @@ func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 
 	// Corrected in the result table, the others are registered.
 	data := shelltest.Read(t, result)
-	fixed := strings.NewReplacer("Ada Lovelace,Repository,26,Datset", `"Lovelace, Ada",Repository,2026,Dataset`).Replace(string(data))
+	fixed := strings.NewReplacer("Ada Lovelace,Repository,26,Datset",
+		`"Lovelace, Ada",Repository,2026,Dataset`).Replace(string(data))
 	require.NoError(t, os.WriteFile(result, []byte(fixed), 0o600))
 	code, out, _ = start(t, srv, "--prefix", "10.5072", "--leave-out", result)
 	assert.Equal(t, 1, code)
@@ -333,18 +350,24 @@ func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 func TestJSON(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
 	items := header + line(1) + "10.1234/other,https://repository.example.org/2,T,org: Ice,R,2026,Dataset\n"
-	code, out, notes := start(t, srv, "--prefix", "10.5072", "--json", "--workers", "1", filepath.Join(folder(t, items), "items.csv"))
+	code, out, notes := start(t, srv, "--prefix", "10.5072", "--json", "--workers", "1",
+		filepath.Join(folder(t, items), "items.csv"))
 	assert.Equal(t, 1, code, notes)
 	lines := strings.SplitAfter(out, "\n")
 	require.Len(t, lines, 3)
 	where := strings.TrimPrefix(srv.URL, "http://")
-	assert.Regexp(t, `^\{"doi":"10\.5072/[^"]+","url":"https://repository\.example\.org/1","state":"findable","result":"created","place":"items\.csv, line 2","service":"`+where+`"\}\n$`, lines[0])
-	assert.Regexp(t, `^\{"doi":"10\.1234/other","url":"https://repository\.example\.org/2","result":"failed","error":"[^"]+","place":"items\.csv, line 3","service":"`+where+`"\}\n$`, lines[1])
+	assert.Regexp(t, `^\{"doi":"10\.5072/[^"]+","url":"https://repository\.example\.org/1","state":"findable",`+
+		`"result":"created","place":"items\.csv, line 2","service":"`+where+`"\}\n$`, lines[0])
+	assert.Regexp(t, `^\{"doi":"10\.1234/other","url":"https://repository\.example\.org/2","result":"failed",`+
+		`"error":"[^"]+","place":"items\.csv, line 3","service":"`+where+`"\}\n$`, lines[1])
 
-	code, out, _ = start(t, srv, "--prefix", "10.5072", "--json", "--dry-run", filepath.Join(folder(t, items), "items.csv"))
+	code, out, _ = start(t, srv, "--prefix", "10.5072", "--json", "--dry-run",
+		filepath.Join(folder(t, items), "items.csv"))
 	assert.Zero(t, code)
-	assert.Equal(t, `{"url":"https://repository.example.org/1","state":"findable","result":"checked","place":"items.csv, line 2","service":"`+where+`"}`+"\n"+
-		`{"doi":"10.1234/other","url":"https://repository.example.org/2","state":"findable","result":"checked","place":"items.csv, line 3","service":"`+where+`","road":"as JSON"}`+"\n", out)
+	assert.Equal(t, `{"url":"https://repository.example.org/1","state":"findable","result":"checked",`+
+		`"place":"items.csv, line 2","service":"`+where+`"}`+"\n"+
+		`{"doi":"10.1234/other","url":"https://repository.example.org/2","state":"findable","result":"checked",`+
+		`"place":"items.csv, line 3","service":"`+where+`","road":"as JSON"}`+"\n", out)
 }
 
 func TestRefusals(t *testing.T) {
@@ -365,20 +388,25 @@ func TestRefusals(t *testing.T) {
 		{[]string{items, "--wait"}, "--wait is for a single record"},
 		{[]string{items, "--resolver", "https://doi.org"}, "--resolver has no effect without --wait"},
 		{[]string{items, "--output", filepath.Join(path, "a.txt")}, "a.txt is neither .csv nor .xlsx"},
-		{[]string{items, "--output", filepath.Join(path, "none", "a.csv"), "--prefix", "10.5072"}, "none/a.csv.lock: no such file or directory"},
+		{[]string{items, "--output", filepath.Join(path, "none", "a.csv"), "--prefix", "10.5072"},
+			"none/a.csv.lock: no such file or directory"},
 		{[]string{"--workers", "0", items}, "--workers is 0"},
 		{[]string{"--prefix", "5072", items}, `--prefix is "5072", not "10." and four or five digits`},
 		{[]string{items}, "1 record without a DOI; give the --prefix of new ones"},
 		{[]string{"--dry-run", items}, "1 record without a DOI; give the --prefix of new ones"},
 		{[]string{filepath.Join(path, "missing.csv")}, "missing.csv"},
-		{[]string{file("columns.csv", "doi,url\n10.5072/a,https://a.example/\n")}, "use datacite audit --only url,state --fix"},
+		{[]string{file("columns.csv", "doi,url\n10.5072/a,https://a.example/\n")},
+			"use datacite audit --only url,state --fix"},
 		{[]string{file("header.csv", "dio,url\n")}, `did you mean "doi"?`},
 		{[]string{file("rows.csv", header)}, "has no rows"},
-		{[]string{file("states.csv", "state,"+header+"published"+","+line(1))}, `states.csv, line 2, column 1: state: "published" is not one of draft, registered, findable`},
+		{[]string{file("states.csv", "state,"+header+"published"+","+line(1))},
+			`states.csv, line 2, column 1: state: "published" is not one of draft, registered, findable`},
 		{[]string{file("cells.csv", header+"a,b\n"), "--leave-out"}, "rows have too many or too few cells; nothing was sent"},
 		{[]string{file("t.ods", "PK\x03\x04")}, "the spreadsheet cannot be read"},
-		{[]string{file("t.txt", "\xff\xfed\x00")}, `t.txt is text in UTF-16; save it as UTF-8, and a table as .xlsx or as "CSV UTF-8"`},
-		{[]string{file("d.csv", "doi,url,state,title,kind,path,wanted,found,reason,service\n")}, "d.csv is a table of differences that datacite audit wrote; correct the source that was compared"},
+		{[]string{file("t.txt", "\xff\xfed\x00")},
+			`t.txt is text in UTF-16; save it as UTF-8, and a table as .xlsx or as "CSV UTF-8"`},
+		{[]string{file("d.csv", "doi,url,state,title,kind,path,wanted,found,reason,service\n")},
+			"d.csv is a table of differences that datacite audit wrote; correct the source that was compared"},
 		{[]string{file("c.csv", "doi,metric,access,count\n")}, "c.csv is a table of counts; datacite usage send sends it"},
 		{[]string{file("broken.xlsx", "PK\x03\x04 and nothing more")}, "broken.xlsx: "},
 	} {
@@ -396,26 +424,31 @@ func TestRefusals(t *testing.T) {
 // Without a service, or a login that is right, nothing is sent, and the error is one.
 func TestNoServiceOrLogin(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	one, four := shelltest.File(t, "one.csv", header+line(1)), shelltest.File(t, "four.csv", header+line(5)+line(6)+line(7)+line(8))
+	one, four := shelltest.File(t, "one.csv",
+		header+line(1)), shelltest.File(t, "four.csv", header+line(5)+line(6)+line(7)+line(8))
 	code, _, notes := shelltest.Run{}.Do(t, quick, "register", one, "--prefix", "10.5072")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, notes, "say which service is meant: add --service test or --service production")
 	for rows, table := range map[string]string{"1 record": one, "4 records": four} {
-		code, _, notes = shelltest.At(srv).Do(t, Command, "register", table, "--prefix", "10.5072", "--service", "http://127.0.0.1:1")
+		code, _, notes = shelltest.At(srv).Do(t, Command, "register", table, "--prefix", "10.5072", "--service",
+			"http://127.0.0.1:1")
 		assert.Equal(t, 3, code)
-		assert.Contains(t, notes, "the service failed for all that was to do, "+rows+"; run the same command again; the first one: ")
+		assert.Contains(t, notes, "the service failed for all that was to do, "+rows+
+			"; run the same command again; the first one: ")
 		assert.NotContains(t, notes, "canceled")
 		assert.NotContains(t, notes, "trying again", "where nobody answers, nothing is waited for")
 	}
 	run := shelltest.At(srv)
-	for stdin, says := range map[string]string{header + line(1): "a table from standard input needs --output FILE.csv", string(shelltest.Read(t, "record.json")): "url: is missing"} {
+	for stdin, says := range map[string]string{header + line(1): "a table from standard input needs --output FILE.csv",
+		string(shelltest.Read(t, "record.json")): "url: is missing"} {
 		run.Stdin = stdin
 		code, _, notes = run.Do(t, quick, "register", "-", "--prefix", "10.5072")
 		assert.Equal(t, 2, code)
 		assert.Contains(t, notes, says)
 	}
 	run.Env["DATACITE_PASSWORD"] = "wrong"
-	code, _, notes = run.Do(t, quick, "register", shelltest.File(t, "several.csv", string(shelltest.Read(t, four))), "--prefix", "10.5072")
+	code, _, notes = run.Do(t, quick, "register", shelltest.File(t, "several.csv", string(shelltest.Read(t, four))),
+		"--prefix", "10.5072")
 	assert.Equal(t, 2, code)
 	assert.NotContains(t, notes, "not known whether", "the others are not sent")
 	assert.Contains(t, notes, "is the login right? datacite login tests it")
@@ -425,7 +458,8 @@ func TestNoServiceOrLogin(t *testing.T) {
 // A prefix of another account is refused once, and not asked for with each row.
 func TestPrefixesOfOthers(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	path := folder(t, header+"10.1234/1"+line(1)+"10.1234/2"+line(2)+"10.1234/3"+line(3)+"10.1234/4"+line(4)+"10.1234/5"+line(5))
+	path := folder(t, header+"10.1234/1"+line(1)+"10.1234/2"+line(2)+"10.1234/3"+line(3)+"10.1234/4"+line(4)+"10.1234/5"+
+		line(5))
 	theirs := filepath.Join(path, "items.csv")
 	code, _, notes := start(t, srv, theirs, "--workers", "1")
 	assert.Equal(t, 1, code)
@@ -444,12 +478,15 @@ func TestPrefixesOfOthers(t *testing.T) {
 	}
 	args := []string{"--url", "https://a.example/{file}", "--prefix", "10.1234", "--output"}
 	wrote := len(writesOf(srv))
-	code, _, notes = start(t, srv, append(args, filepath.Join(path, "others.csv"), other("a.json"), other("b.json"), other("c.json"))...)
+	code, _, notes = start(t, srv, append(args, filepath.Join(path, "others.csv"), other("a.json"), other("b.json"),
+		other("c.json"))...)
 	assert.Equal(t, 1, code, notes)
-	assert.Equal(t, 2, len(writesOf(srv))-wrote, "the metadata store is asked once for a prefix, and the DOI API why it refuses: %s", notes)
+	assert.Equal(t, 2, len(writesOf(srv))-wrote,
+		"the metadata store is asked once for a prefix, and the DOI API why it refuses: %s", notes)
 	assert.Equal(t, 2, strings.Count(notes, "not sent, as another DOI below 10.1234 was refused"))
 	// After a lost response, the first DOI may have been written, and the others are not said to be.
-	srv.SetFaults(datacitetest.First(&datacitetest.Fault{Kind: datacitetest.FaultDropAfter}).When(func(r *http.Request) bool { return r.Method == http.MethodPut }))
+	srv.SetFaults(datacitetest.First(&datacitetest.Fault{
+		Kind: datacitetest.FaultDropAfter}).When(func(r *http.Request) bool { return r.Method == http.MethodPut }))
 	code, _, notes = start(t, srv, append(args, filepath.Join(path, "unclear.csv"), other("d.json"), other("e.json"))...)
 	assert.Equal(t, 1, code, notes)
 	assert.Equal(t, 1, strings.Count(notes, "it is not known whether the service carried it out"), notes)
@@ -461,7 +498,8 @@ func TestPrefixesOfOthers(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{unnamed, "--prefix", "10.5072"}, 0, "warning: whether the account may make DOIs below 10.5072 cannot be asked: "},
+		{[]string{unnamed, "--prefix", "10.5072"}, 0,
+			"warning: whether the account may make DOIs below 10.5072 cannot be asked: "},
 		{[]string{unnamed, "--prefix", "10.1234"}, 1, "datacite: the prefix 10.1234 belongs to another account: "},
 		{[]string{theirs}, 0, "warning: the prefix 10.1234 belongs to another account: "},
 	} {

@@ -81,7 +81,8 @@ func TestACorrectionThatIsUnfinished(t *testing.T) {
 			assert.NotZero(t, code)
 			require.Equal(t, []string{"10.5072-odd.unfinished.xml"}, left)
 			assert.NotContains(t, stored(), "<br/>", "which is why the file is needed")
-			says := `10.5072-odd.unfinished.xml has the XML, which "datacite register 10.5072-odd.unfinished.xml" stores again; then delete the file`
+			says := `10.5072-odd.unfinished.xml has the XML, which "datacite register 10.5072-odd.unfinished.xml" stores ` +
+				`again; then delete the file`
 			if !tt.isDead {
 				assert.Contains(t, stderr.String(), says)
 			}

@@ -107,16 +107,17 @@ func (j *job) ensure(ctx context.Context, items iter.Seq2[*item, error]) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	var silent error
-	opts := &reconcile.Options{Adapt: j.adapt, BeforeWrite: j.begin, Workers: j.workers, Pause: j.pause, AllowLoss: j.allowLoss, Progress: func(p reconcile.EnsureProgress) {
-		switch {
-		case p.Done+p.Failed == 0 && isSilent(p.Err):
-			silent = p.Err
-			stop()
-		case p.Pause > 0:
-			j.Say("the service failed for %s; trying again in %v; the first one: %s", shell.Count(p.Waiting, "record"),
-				p.Pause, shell.Message(p.Err))
-		}
-	}}
+	opts := &reconcile.Options{Adapt: j.adapt, BeforeWrite: j.begin, Workers: j.workers, Pause: j.pause,
+		AllowLoss: j.allowLoss, Progress: func(p reconcile.EnsureProgress) {
+			switch {
+			case p.Done+p.Failed == 0 && isSilent(p.Err):
+				silent = p.Err
+				stop()
+			case p.Pause > 0:
+				j.Say("the service failed for %s; trying again in %v; the first one: %s", shell.Count(p.Waiting, "record"),
+					p.Pause, shell.Message(p.Err))
+			}
+		}}
 	for o, err := range j.client.EnsureAll(running, j.desired(items), opts) {
 		switch {
 		case silent != nil && ctx.Err() == nil: // the others were not sent
@@ -295,7 +296,8 @@ func (j *job) store(ctx context.Context, it *item, d reconcile.Desired) *reconci
 			}
 		}
 	}
-	if o.Err = err; errors.Is(err, datacite.ErrForbidden) && !datacite.Temporary(err) && !isUnclear(err) && !errors.Is(err, mds.ErrHidden) {
+	if o.Err = err; errors.Is(err, datacite.ErrForbidden) && !datacite.Temporary(err) && !isUnclear(err) &&
+		!errors.Is(err, mds.ErrHidden) {
 		j.refused[prefix] = fmt.Errorf("not sent, as another DOI below %s was refused: %w", prefix, err)
 	}
 	return o
@@ -315,7 +317,8 @@ func (j *job) take(ctx context.Context, done *reconcile.Outcome) error {
 	switch err := done.Err; {
 	case err == nil:
 		if done.Draft != nil {
-			table.PrintOfWrite(j.Shell, it.place(), slices.Concat(done.Losses, done.Record.Warnings)) // the others are known from the file
+			// the others are known from the file
+			table.PrintOfWrite(j.Shell, it.place(), slices.Concat(done.Losses, done.Record.Warnings))
 		}
 		e.Result, e.Error, e.Registered, e.State = j.count(done), "", it.digest, string(done.Record.State)
 	case ctx.Err() != nil: // what it was is on disk
@@ -371,7 +374,8 @@ func (c *counts) right() int { return c.created + c.updated + c.unchanged }
 
 // say prints an outcome: always for programs, and for people unless a table has it.
 func (j *job) say(it *item, e entry, failed error) {
-	o := outcome{DOI: e.DOI, URL: e.URL, State: e.State, Result: e.Result, Error: e.Error, Place: it.place(), Service: j.service.Host}
+	o := outcome{DOI: e.DOI, URL: e.URL, State: e.State, Result: e.Result, Error: e.Error, Place: it.place(),
+		Service: j.service.Host}
 	switch {
 	case j.JSON:
 		j.Result(o, "")
@@ -394,7 +398,8 @@ func (j *job) digest(r *row, name string) string {
 
 // isUnclear reports whether a DOI may have been written in spite of an error.
 func isUnclear(err error) bool {
-	return errors.Is(err, datacite.ErrUnclear) || errors.Is(err, mds.ErrUnconfirmed) || errors.Is(err, mds.ErrHalfRegistered)
+	return errors.Is(err, datacite.ErrUnclear) || errors.Is(err, mds.ErrUnconfirmed) ||
+		errors.Is(err, mds.ErrHalfRegistered)
 }
 
 // isNotSent reports whether a new DOI was not sent because another one of its prefix was refused.

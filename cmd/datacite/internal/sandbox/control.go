@@ -104,9 +104,11 @@ func (s *site) admit(w http.ResponseWriter, r *http.Request) (preflight bool, er
 			return true, nil
 		}
 	case origin != "" && origin != served(r):
-		return false, refuse(http.StatusForbidden, "pages of %q may not control the sandbox; start it with --allow-origin %s", origin, origin)
+		return false, refuse(http.StatusForbidden, "pages of %q may not control the sandbox; start it with --allow-origin %s",
+			origin, origin)
 	case !reads && site != "" && site != "same-origin" && site != "none":
-		return false, refuse(http.StatusForbidden, "pages of other origins may not control the sandbox; start it with --allow-origin and their origin")
+		return false, refuse(http.StatusForbidden,
+			"pages of other origins may not control the sandbox; start it with --allow-origin and their origin")
 	}
 	return false, nil
 }
@@ -140,9 +142,11 @@ func (s *site) act(w http.ResponseWriter, r *http.Request) (status int, body any
 	}
 	if methods != nil {
 		w.Header().Set("Allow", strings.Join(methods, ", "))
-		return 0, nil, refuse(http.StatusMethodNotAllowed, "%s is not possible here; try %s", r.Method, strings.Join(methods, " or "))
+		return 0, nil, refuse(http.StatusMethodNotAllowed, "%s is not possible here; try %s", r.Method,
+			strings.Join(methods, " or "))
 	}
-	return 0, nil, refuse(http.StatusNotFound, "there is no %s; there are %s", r.URL.Path, strings.Join(slices.Compact(paths), ", "))
+	return 0, nil, refuse(http.StatusNotFound, "there is no %s; there are %s", r.URL.Path,
+		strings.Join(slices.Compact(paths), ", "))
 }
 
 // answer sends a body as JSON, or an error. Without a status there is nothing left to send.
@@ -176,7 +180,8 @@ func checkType(r *http.Request) error {
 	kind, _, err := mime.ParseMediaType(sent)
 	known := []string{"application/json", "application/x-ndjson", "application/jsonl", "application/vnd.api+json"}
 	if err != nil || !slices.Contains(known, kind) {
-		return refuse(http.StatusUnsupportedMediaType, "the body has the type %q; send JSON with Content-Type: application/json (curl --json)", sent)
+		return refuse(http.StatusUnsupportedMediaType,
+			"the body has the type %q; send JSON with Content-Type: application/json (curl --json)", sent)
 	}
 	return nil
 }
@@ -324,7 +329,8 @@ type listedRequest struct {
 
 func list(r *datacitetest.Request) listedRequest {
 	l := listedRequest{
-		Number: r.Number, Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Headers: map[string]string{}, Bytes: r.Bytes,
+		Number: r.Number, Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Headers: map[string]string{},
+		Bytes:  r.Bytes,
 		Status: orNull(r.Status), Fault: orNull(r.Fault),
 	}
 	for name, values := range r.Header {
@@ -365,7 +371,8 @@ func readWanted(parameters url.Values) (w wanted, err error) {
 			return w, unknown(name, known)
 		}
 	}
-	w = wanted{fault: parameters.Get("fault"), status: number("status"), after: number("after"), count: max(number("count"), 1)}
+	w = wanted{fault: parameters.Get("fault"), status: number("status"), after: number("after"),
+		count: max(number("count"), 1)}
 	if err != nil {
 		return w, err
 	}
@@ -484,7 +491,8 @@ func (s *site) issueToken(r *http.Request, _ string) (int, any, error) {
 	}
 	d, err := time.ParseDuration(wish.ExpiresIn)
 	if err != nil {
-		return 0, nil, fmt.Errorf("expires_in is %q; it is a time such as 1h, or -1h for a token that has expired", wish.ExpiresIn)
+		return 0, nil, fmt.Errorf("expires_in is %q; it is a time such as 1h, or -1h for a token that has expired",
+			wish.ExpiresIn)
 	}
 	expires := s.service.Now().Add(d).Truncate(time.Second)
 	return http.StatusCreated, map[string]any{"token": s.service.As(wish.Username).Token(expires), "expires": expires}, nil

@@ -64,7 +64,8 @@ func TestResetReturnsToTheStart(t *testing.T) {
 		stop()
 		address, stop = start(t, args...)
 		defer stop()
-		assert.Equal(t, map[string]string{"10.5072/loaded": "findable", "10.5072/mine": "findable"}, states(t, address), "a restart keeps what was changed")
+		assert.Equal(t, map[string]string{"10.5072/loaded": "findable", "10.5072/mine": "findable"}, states(t, address),
+			"a restart keeps what was changed")
 		for range 2 {
 			status, _ := get(t, address+"/reports")
 			assert.Equal(t, 503, status)
@@ -103,7 +104,8 @@ func first[A, B any](_ A, b B) B { return b }
 // Restarting with the records of --load does not double what is made of them.
 // A record keeps the account that the service names beside its attributes.
 func TestLoadKeepsAccounts(t *testing.T) {
-	seed := shelltest.File(t, "seed.json", `{"data":[{"id":"10.5072/a","attributes":{"doi":"10.5072/a"},"relationships":{"client":{"data":{"id":"ice.archive","type":"clients"}}}},
+	seed := shelltest.File(t, "seed.json",
+		`{"data":[{"id":"10.5072/a","attributes":{"doi":"10.5072/a"},"relationships":{"client":{"data":{"id":"ice.archive","type":"clients"}}}},
 		{"attributes":{"doi":"10.5072/b"}}]}`)
 	address, stop := start(t, "--load", seed)
 	defer stop()
@@ -181,7 +183,8 @@ func TestSharesAreRepeatable(t *testing.T) {
 		address, stop := start(t, args...)
 		defer stop()
 		if len(args) == 0 {
-			status, _, _ := do(t, "POST", address+"/sandbox/faults", `{"route":"/dois","fault":"503","share":0.3,"seed":7,"count":5}`)
+			status, _, _ := do(t, "POST", address+"/sandbox/faults",
+				`{"route":"/dois","fault":"503","share":0.3,"seed":7,"count":5}`)
 			require.Equal(t, 201, status)
 		}
 		for range 40 {
@@ -239,7 +242,8 @@ func TestTokensExpire(t *testing.T) {
 // it. Hosts are those of --host and of this machine.
 func TestOriginsThatMayControl(t *testing.T) {
 	const allowed = "http://localhost:3000"
-	address, stop := start(t, "--allow-origin", "https://app.example:8443", "--allow-origin", allowed, "--host", "app.test")
+	address, stop := start(t, "--allow-origin", "https://app.example:8443", "--allow-origin", allowed, "--host",
+		"app.test")
 	defer stop()
 	for _, tt := range []struct {
 		method, path string
@@ -299,11 +303,13 @@ func TestOriginsThatMayControl(t *testing.T) {
 			assert.Empty(t, res.Header.Get("Access-Control-Allow-Origin"), "%s", tt.header)
 		}
 	}
-	status, _, header := do(t, "OPTIONS", address+"/sandbox/faults", "", "Origin", allowed, "Access-Control-Request-Method", "DELETE",
+	status, _, header := do(t, "OPTIONS", address+"/sandbox/faults", "", "Origin", allowed,
+		"Access-Control-Request-Method", "DELETE",
 		"Access-Control-Request-Headers", "content-type", "Access-Control-Request-Private-Network", "true")
 	assert.Equal(t, 204, status)
 	for name, want := range map[string]string{
-		"Access-Control-Allow-Origin": allowed, "Access-Control-Allow-Methods": "GET, POST, DELETE", "Access-Control-Allow-Headers": "Content-Type",
+		"Access-Control-Allow-Origin": allowed, "Access-Control-Allow-Methods": "GET, POST, DELETE",
+		"Access-Control-Allow-Headers":         "Content-Type",
 		"Access-Control-Allow-Private-Network": "true", "Vary": "Origin",
 	} {
 		assert.Equal(t, want, header.Get(name), name)

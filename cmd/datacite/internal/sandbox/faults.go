@@ -252,7 +252,8 @@ func readFault(text string) (*datacitetest.Fault, error) {
 	digits, after := strings.CutSuffix(code, "-after")
 	status, err := strconv.Atoi(digits)
 	if err != nil || status < 400 || status > 599 {
-		return nil, fmt.Errorf(`there is no fault %q: it is a status from 400 to 599, one with -after, either with "retry-after 30s"; a time such as 5s; drop-before, drop-during, drop-after, cut-response, behind or random`, text)
+		return nil, fmt.Errorf(`there is no fault %q: it is a status from 400 to 599, one with -after, either with `+
+			`"retry-after 30s"; a time such as 5s; drop-before, drop-during, drop-after, cut-response, behind or random`, text)
 	}
 	kind = datacitetest.FaultStatus
 	if after {

@@ -89,7 +89,9 @@ func put(service *datacitetest.Server, value json.RawMessage, n *int) error {
 	}
 	var record dois.Record
 	err := record.UnmarshalJSON(value)
-	if !slices.ContainsFunc(datacite.Findings(err), func(f datacite.Finding) bool { return f.Code == datacite.CodeEncoding }) {
+	if !slices.ContainsFunc(datacite.Findings(err), func(f datacite.Finding) bool {
+		return f.Code == datacite.CodeEncoding
+	}) {
 		err = service.PutRecordJSON(value) // which takes all other JSON
 	}
 	if err == nil {

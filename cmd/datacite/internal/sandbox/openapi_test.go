@@ -26,7 +26,8 @@ import (
 
 func init() {
 	for _, kind := range []string{
-		"application/xml", "text/html", "application/gzip", "application/x-bibtex", "text/x-bibliography", "application/vnd.datacite.datacite+xml",
+		"application/xml", "text/html", "application/gzip", "application/x-bibtex", "text/x-bibliography",
+		"application/vnd.datacite.datacite+xml",
 		"application/x-ndjson", "application/jsonl", "application/yaml",
 	} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.PlainBodyDecoder)
@@ -87,14 +88,16 @@ func (a *agreement) RoundTrip(r *http.Request) (*http.Response, error) {
 	a.mu.Unlock()
 	in := &openapi3filter.RequestValidationInput{
 		Request: asked, PathParams: parameters, Route: route,
-		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true, MultiError: true},
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
+			IncludeResponseStatus: true, MultiError: true},
 	}
 	err = openapi3filter.ValidateRequest(r.Context(), in)
 	if res.StatusCode < 400 {
 		assert.NoError(a.t, err, "%s: the sandbox accepts what the document does not describe", what)
 	}
 	assert.NoError(a.t, openapi3filter.ValidateResponse(r.Context(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: in, Status: res.StatusCode, Header: res.Header, Body: io.NopCloser(bytes.NewReader(body)), Options: in.Options,
+		RequestValidationInput: in, Status: res.StatusCode, Header: res.Header, Body: io.NopCloser(bytes.NewReader(body)),
+		Options: in.Options,
 	}), "%s: %d %s", what, res.StatusCode, body)
 	return res, nil
 }
@@ -110,7 +113,9 @@ func (a *agreement) send(method, address, kind, body string, header ...string) (
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	res, err := (&http.Client{Transport: a, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
+	res, err := (&http.Client{Transport: a, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}).Do(r)
 	require.NoError(a.t, err)
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
@@ -160,19 +165,26 @@ func (a *agreement) control(address, behaviour string) {
 		{"GET", "health", "", "", 200, `"status":"ok"`},
 		{"GET", "openapi.yaml", "", "", 200, "openapi: 3"},
 		{"POST", "dois", inJSON, `{"doi":"10.5072/a","url":"https://example.org/a"}`, 201, `{"loaded":1}`},
-		{"POST", "dois", "application/x-ndjson", "{\"doi\":\"10.5072/b/c\",\"state\":\"draft\"}\n[{\"doi\":\"10.5072/d\"}]", 201, `{"loaded":2}`},
-		{"POST", "dois", "application/vnd.api+json", `{"data":{"id":"10.5072/e","type":"dois","attributes":{"doi":"10.5072/e","state":"registered"}}}`, 201, `{"loaded":1}`},
-		{"POST", "dois", inJSON, `{"doi":"10.5072/f"}{"doi":"none"}`, 422, "after 1 record, which are stored: doi \\\"none\\\" is not a DOI"},
+		{"POST", "dois", "application/x-ndjson", "{\"doi\":\"10.5072/b/c\",\"state\":\"draft\"}\n[{\"doi\":\"10.5072/d\"}]",
+			201, `{"loaded":2}`},
+		{"POST", "dois", "application/vnd.api+json",
+			`{"data":{"id":"10.5072/e","type":"dois","attributes":{"doi":"10.5072/e","state":"registered"}}` +
+				`}`, 201, `{"loaded":1}`},
+		{"POST", "dois", inJSON, `{"doi":"10.5072/f"}{"doi":"none"}`, 422,
+			"after 1 record, which are stored: doi \\\"none\\\" is not a DOI"},
 		{"POST", "dois", "text/plain", `{"doi":"10.5072/f"}`, 415, "--json"},
 		{"GET", "dois", "", "", 200, `{"doi":"10.5072/b/c","state":"draft"}`},
-		{"GET", "dois/10.5072/A", "", "", 200, `"doi":"10.5072/a","state":"findable","url":"https://example.org/a","resolves_to":"https://example.org/a"`},
+		{"GET", "dois/10.5072/A", "", "", 200,
+			`"doi":"10.5072/a","state":"findable","url":"https://example.org/a","resolves_to":"https://example.org/a"`},
 		{"GET", "dois/10.5072/b%2Fc", "", "", 200, `"state":"draft","url":null,"resolves_to":null`},
 		{"GET", "dois/10.5072/none", "", "", 404, "has no DOI 10.5072/none"},
 		{"GET", "faults", "", "", 200, `{"faults":[]}`},
-		{"POST", "faults", inJSON, `{"route":"GET /dois","fault":"503","count":1}`, 201, `{"id":1,"route":"GET /dois","fault":"503","count":1,"share":null,"seed":1,"met":0}`},
+		{"POST", "faults", inJSON, `{"route":"GET /dois","fault":"503","count":1}`, 201,
+			`{"id":1,"route":"GET /dois","fault":"503","count":1,"share":null,"seed":1,"met":0}`},
 		{"POST", "faults", inJSON, `{"fault":"random","share":0.5,"seed":7}`, 201, `"share":0.5,"seed":7`},
 		{"POST", "faults", inJSON, `{"fault":"429 retry-after 30s"}`, 201, `"id":3`},
-		{"POST", "faults", inJSON, `{"fault":"503","cout":1}`, 400, `\"cout\" is unknown; there are route, fault, count, share, seed`},
+		{"POST", "faults", inJSON, `{"fault":"503","cout":1}`, 400,
+			`\"cout\" is unknown; there are route, fault, count, share, seed`},
 		{"POST", "faults", inJSON, `{"route":"/dois"}`, 400, `there is no fault \"\"`},
 		{"POST", "faults", inJSON, `{"fault":"503","count":-1}`, 400, "count is -1"},
 		{"POST", "faults", inJSON, `{"fault":"503","share":0}`, 400, "share is 0"},
@@ -203,7 +215,8 @@ func (a *agreement) control(address, behaviour string) {
 		{"POST", "process-usage", "text/plain", "", 415, "--json"},
 		{"POST", "tokens", "", "", 201, `"token":"`},
 		{"POST", "tokens", inJSON, `{"username":"other.repo","expires_in":"-1h"}`, 201, `"expires":"20`},
-		{"POST", "tokens", inJSON, `{"username":"nobody"}`, 400, `username: \"nobody\" is not one of EXAMPLE.REPO, OTHER.REPO`},
+		{"POST", "tokens", inJSON, `{"username":"nobody"}`, 400,
+			`username: \"nobody\" is not one of EXAMPLE.REPO, OTHER.REPO`},
 		{"POST", "tokens", inJSON, `{"expires_in":"soon"}`, 400, "expires_in"},
 		{"GET", "resolver/10.5072/a", "", "", 302, ""},
 		{"GET", "resolver/10.5072/none", "", "", 404, ""},
@@ -259,8 +272,10 @@ func (a *agreement) interfaces(address string) {
 	for _, call := range []error{
 		errOf(store.URL(ctx, "10.5072/a")), errOf(store.Metadata(ctx, "10.5072/a")), errOf(store.URL(ctx, "10.5072/none")),
 		errOf(store.Metadata(ctx, "10.5072/none")), errOf(store.PutURL(ctx, "10.5072/none", "https://example.org/")),
-		errOf(store.PutURL(ctx, "10.1111/a", "https://example.org/")), errOf(stranger.PutURL(ctx, "10.5072/a", "https://example.org/")),
-		errOf(stranger.URL(ctx, "10.5072/draft")), store.DeleteDraft(ctx, "10.5072/draft"), store.DeleteDraft(ctx, "10.5072/a"), store.Hide(ctx, "10.5072/a"),
+		errOf(store.PutURL(ctx, "10.1111/a",
+			"https://example.org/")), errOf(stranger.PutURL(ctx, "10.5072/a", "https://example.org/")),
+		errOf(stranger.URL(ctx, "10.5072/draft")), store.DeleteDraft(ctx,
+			"10.5072/draft"), store.DeleteDraft(ctx, "10.5072/a"), store.Hide(ctx, "10.5072/a"),
 	} {
 		_ = call // whether it succeeds is not the question here
 	}
@@ -269,7 +284,9 @@ func (a *agreement) interfaces(address string) {
 	}
 
 	record := &dois.Draft{DOI: "10.5072/b", Event: dois.EventPublish, URL: "https://example.org/b"}
-	require.NoError(t, json.Unmarshal([]byte(`{"titles":[{"title":"B"}],"creators":[{"name":"Lovelace, Ada"}],"publisher":"P","publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}}`), &record.Record))
+	require.NoError(t, json.Unmarshal(
+		[]byte(`{"titles":[{"title":"B"}],"creators":[{"name":"Lovelace, `+
+			`Ada"}],"publisher":"P","publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}}`), &record.Record))
 	_, err = found.Create(ctx, record)
 	require.NoError(t, err)
 	_, err = found.Create(ctx, record)
@@ -282,19 +299,24 @@ func (a *agreement) interfaces(address string) {
 	require.NoError(t, found.Delete(ctx, "10.5072/c"))
 	require.Error(t, found.Delete(ctx, "10.5072/b"))
 	require.Error(t, found.Delete(ctx, "10.5072/none"))
-	a.send("PATCH", address+"/dois/10.5072/b", "application/vnd.api+json", `{"data":{"type":"dois","attributes":{"version":"2"}}}`, login...)
-	a.send("PATCH", address+"/dois/10.5072/b", "application/vnd.api+json", `{"data":{"type":"dois","attributes":{"version":"2"}}}`)
-	for _, query := range []string{"?query=titles.title:B", "?page[size]=1&sort=-created&detail=true&affiliation=true&publisher=true", "?page[cursor]=1", "?query=%22", "?facets=odd&disable-facets=false", "/10.5072/b", "/10.5072/none"} {
+	a.send("PATCH", address+"/dois/10.5072/b", "application/vnd.api+json",
+		`{"data":{"type":"dois","attributes":{"version":"2"}}}`, login...)
+	a.send("PATCH", address+"/dois/10.5072/b", "application/vnd.api+json",
+		`{"data":{"type":"dois","attributes":{"version":"2"}}}`)
+	for _, query := range []string{"?query=titles.title:B",
+		"?page[size]=1&sort=-created&detail=true&affiliation=true&publisher=true", "?page[cursor]=1", "?query=%22", "?facets=odd&disable-facets=false", "/10.5072/b", "/10.5072/none"} {
 		status, _ := a.send("GET", address+"/dois"+query, "", "", login...)
 		assert.NotZero(t, status)
 	}
-	for _, kind := range []string{"application/vnd.datacite.datacite+xml", "application/vnd.datacite.datacite+json", "application/vnd.citationstyles.csl+json", "application/x-bibtex", "text/x-bibliography", "text/turtle", "application/odd"} {
+	for _, kind := range []string{"application/vnd.datacite.datacite+xml", "application/vnd.datacite.datacite+json",
+		"application/vnd.citationstyles.csl+json", "application/x-bibtex", "text/x-bibliography", "text/turtle", "application/odd"} {
 		a.send("GET", address+"/dois/10.5072/b", "", "", "Accept", kind)
 	}
 
 	month := reports.Month(2026, time.October)
 	report := &reports.Report{Header: reports.NewHeader("Example", "2026-11-01", month), Datasets: []reports.Dataset{{
-		Title: "B", Platform: "P", Publisher: "P", DataType: reports.DataTypeDataset, DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/b"}},
+		Title: "B", Platform: "P", Publisher: "P", DataType: reports.DataTypeDataset,
+		DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/b"}},
 	}}}
 	stored, err := usage.Create(ctx, report)
 	require.NoError(t, err)

@@ -89,7 +89,8 @@ func (s *site) useFaults() {
 func (s *site) welcome(address string) welcome {
 	return welcome{
 		address, datacitetest.Username, datacitetest.Password, datacitetest.Prefix,
-		s.service.Token(s.service.Now().Add(365 * 24 * time.Hour)), address + resolverPath, address + controlPath + "openapi.yaml",
+		s.service.Token(s.service.Now().Add(365 * 24 * time.Hour)), address + resolverPath, address + controlPath +
+			"openapi.yaml",
 	}
 }
 
@@ -122,7 +123,8 @@ func (s *site) showAll(w http.ResponseWriter, r *http.Request) {
 	last := slices.Clone(s.last)
 	s.mu.Unlock()
 	show(w, http.StatusOK, "page.html", map[string]any{
-		"Behaviour": s.service.Behaviour, "Welcome": s.welcome(served(r)), "Faults": s.faults.list(), "Count": all, "Filter": filter, "DOIs": found, "More": more, "Reports": s.reports(),
+		"Behaviour": s.service.Behaviour, "Welcome": s.welcome(served(r)), "Faults": s.faults.list(), "Count": all,
+		"Filter": filter, "DOIs": found, "More": more, "Reports": s.reports(),
 		"Last": last[:min(len(last), newest)], "Older": last[min(len(last), newest):],
 		"Counts": s.service.Behaviour == datacitetest.Deployed,
 	})
@@ -155,7 +157,9 @@ func fits(r *dois.Record, filter string) bool {
 		text += "\n" + title.Title
 	}
 	text = strings.ToLower(text)
-	return !slices.ContainsFunc(strings.Fields(strings.ToLower(filter)), func(word string) bool { return !strings.Contains(text, word) })
+	return !slices.ContainsFunc(strings.Fields(strings.ToLower(filter)), func(word string) bool {
+		return !strings.Contains(text, word)
+	})
 }
 
 func (s *site) reports() (stored []shownReport) {
@@ -203,7 +207,9 @@ func withoutXML(attributes json.RawMessage) json.RawMessage {
 
 func show(w http.ResponseWriter, status int, name string, data map[string]any) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "+
+			"frame-ancestors 'none'")
 	w.WriteHeader(status)
 	_ = pages().ExecuteTemplate(w, name, data)
 }

@@ -87,24 +87,40 @@ A path fits all below it: /metadata fits /metadata/10.5072/a.`,
 	flags := cmd.Flags()
 	flags.IntVar(&c.port, "port", 8080, "`port` to listen on; 0 takes a free one, as for a COMMAND")
 	flags.StringVar(&c.listen, "listen", "localhost", "`address` to listen on; 0.0.0.0 means all")
-	flags.StringVar(&c.addressFile, "address-file", "", "write the URL of the service to this `file` as soon as it serves; removed at the end")
+	flags.StringVar(&c.addressFile, "address-file", "",
+		"write the URL of the service to this `file` as soon as it serves; removed at the end")
 	flags.BoolVar(&o.TLS, "tls", false, "serve https, with a certificate made at the start")
-	flags.StringVar(&c.authority, "tls-ca", "", "with --tls, write the certificate that clients trust to this `file`, in PEM")
-	flags.StringArrayVar(&o.Hosts, "host", nil, "a further `name` under which clients and web pages may use it; may be repeated")
+	flags.StringVar(&c.authority, "tls-ca", "",
+		"with --tls, write the certificate that clients trust to this `file`, in PEM")
+	flags.StringArrayVar(&o.Hosts, "host", nil,
+		"a further `name` under which clients and web pages may use it; may be repeated")
 	flags.StringArrayVar(&o.Origins, "allow-origin", nil,
 		"a further `origin`, such as http://localhost:3000, whose pages may use and control it; may be repeated")
-	flags.StringArrayVar(&c.others, "account", nil, "a further account, `NAME:PASSWORD:PREFIX,PREFIX`, or NAME:PASSWORD for a member, which has the repositories NAME.…; may be repeated")
-	shell.Choice(cmd, (*string)(&o.Behaviour), "behaviour", "`deployed`: as the service in operation, flaws included; documented: as specified", string(datacitetest.Deployed), string(datacitetest.Documented))
-	flags.StringArrayVar(&c.chosen, "fault", nil, "what happens to chosen requests, `\"METHOD /PATH=FAULT\"`, see above; may be repeated")
-	flags.StringArrayVar(&c.down, "down", nil, "an `interface` that is down, with a page of a gateway and 503: mds, dois or reports; may be repeated")
-	flags.Float64Var(&c.random, "random-faults", 0, "`share` of the other requests that fail at random, from 0 to 1: lost connections, pages of a gateway, delays")
+	flags.StringArrayVar(&c.others, "account", nil,
+		"a further account, `NAME:PASSWORD:PREFIX,PREFIX`, or NAME:PASSWORD for a member, which has the repositories "+
+			"NAME.…; may be repeated")
+	shell.Choice(cmd, (*string)(&o.Behaviour), "behaviour",
+		"`deployed`: as the service in operation, flaws included; documented: as "+
+			"specified", string(datacitetest.Deployed), string(datacitetest.Documented))
+	flags.StringArrayVar(&c.chosen, "fault", nil,
+		"what happens to chosen requests, `\"METHOD /PATH=FAULT\"`, see above; may be repeated")
+	flags.StringArrayVar(&c.down, "down", nil,
+		"an `interface` that is down, with a page of a gateway and 503: mds, dois or reports; may be repeated")
+	flags.Float64Var(&c.random, "random-faults", 0,
+		"`share` of the other requests that fail at random, from 0 to 1: lost connections, pages of a gateway, delays")
 	flags.Uint64Var(&c.seed, "seed", 1, "`number` that decides which requests fail at random, and how; of --fault, too")
 	flags.DurationVar(&o.ResolveDelay, "resolve-delay", 5*time.Second, "how long a new DOI takes to resolve")
-	flags.DurationVar(&o.IndexLag, "lag", 0, "how long lists take to show changes, such as 30s; not with --behaviour documented")
-	flags.DurationVar(&o.UsageLag, "usage-lag", 0, "how long DOIs take to show the views and downloads of a usage report, and related DOIs; not with --behaviour documented")
-	flags.StringVar(&c.load, "load", "", "`file` of records to begin with: JSON lines as of datacite search --json, or pages of the service, whose records keep their accounts; .gz is unpacked")
+	flags.DurationVar(&o.IndexLag, "lag", 0,
+		"how long lists take to show changes, such as 30s; not with --behaviour documented")
+	flags.DurationVar(&o.UsageLag, "usage-lag", 0,
+		"how long DOIs take to show the views and downloads of a usage report, and related DOIs; not with --behaviour "+
+			"documented")
+	flags.StringVar(&c.load, "load", "",
+		"`file` of records to begin with: JSON lines as of datacite search --json, or pages of the service, whose records "+
+			"keep their accounts; .gz is unpacked")
 	flags.StringVar(&c.state, "state", "", "`file` that keeps everything over a restart; created if it is missing")
-	flags.BoolVar(&c.rules, "rules", false, "print how the service in operation behaves, rule by rule with evidence, and exit")
+	flags.BoolVar(&c.rules, "rules", false,
+		"print how the service in operation behaves, rule by rule with evidence, and exit")
 	flags.BoolVar(&c.unsupported, "unsupported", false, "print what it refuses with 501, with evidence, and exit")
 	s.Flags(cmd, shell.JSON)
 	return cmd
@@ -223,7 +239,8 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 		if ok && a.IP.IsUnspecified() { // which is no address of a URL
 			at = net.JoinHostPort("localhost", strconv.Itoa(a.Port))
 		}
-		c.Warn("WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a public password. Under other names than localhost it is served if --host names them.", listener.Addr())
+		c.Warn("WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and "+
+			"a public password. Under other names than localhost it is served if --host names them.", listener.Addr())
 	}
 	address := "http://" + at
 	if c.options.TLS {

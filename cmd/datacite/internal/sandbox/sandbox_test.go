@@ -32,7 +32,9 @@ import (
 
 // call runs the command to its end.
 func call(ctx context.Context, out, notes io.Writer, args ...string) (code int) {
-	s := &shell.Shell{Args: append([]string{"sandbox"}, args...), Getenv: func(string) string { return "" }, Stdin: strings.NewReader(""), Stdout: out, Stderr: notes}
+	s := &shell.Shell{Args: append([]string{"sandbox"}, args...), Getenv: func(string) string {
+		return ""
+	}, Stdin: strings.NewReader(""), Stdout: out, Stderr: notes}
 	return s.Run(ctx, Command)
 }
 
@@ -74,7 +76,8 @@ func get(t *testing.T, address string) (status int, body string) {
 func register(t *testing.T, address, name string) {
 	t.Helper()
 	record := shelltest.Read(t, "../../../../testdata/records/minimal.xml")
-	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: address}, Username: datacitetest.Username, Password: datacitetest.Password})
+	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: address}, Username: datacitetest.Username,
+		Password: datacitetest.Password})
 	require.NoError(t, err)
 	_, err = client.Register(t.Context(), name, "https://example.org/", mds.XML(record), nil)
 	require.NoError(t, err)
@@ -85,34 +88,35 @@ func TestSandboxRefusesWhatItCannotUse(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop() // what is taken all the same ends at once
 	for wrong, args := range map[string][]string{
-		`"odd" is not one of deployed, documented`:          {"--behaviour", "odd"},
-		"--port 0 takes a free port":                        {"--listen", "nowhere:x"},
-		"--port is 70000":                                   {"--port", "70000"},
-		"there is no fault \"600\"":                         {"--fault", "PUT /metadata=600"},
-		"write it as \"PUT /metadata":                       {"--fault", "PUT /metadata"},
-		"does not begin with /":                             {"--fault", "PUT metadata=503"},
-		"is not a count of at least 1":                      {"--fault", "PUT /metadata=0*503"},
-		"behind needs --behaviour deployed":                 {"--fault", "/metadata=behind", "--behaviour", "documented"},
-		`--down: "store" is not one of mds, dois, reports`:  {"--down", "store"},
-		"--resolve-delay must not be negative":              {"--resolve-delay", "-1s"},
-		`"here" is not a flag; a command goes after --`:     {"here", "--port", "0"},
-		"--random-faults is 2, not between 0 and 1":         {"--random-faults", "2"},
-		"--random-faults is NaN":                            {"--random-faults", "NaN"},
-		"--behaviour documented has none":                   {"--lag", "1s", "--behaviour", "documented"},
-		"--usage-lag must not be negative":                  {"--usage-lag", "-1s"},
-		"NAME:PASSWORD:PREFIX":                              {"--account", "OTHER.REPO"},
-		"example.repo is there twice":                       {"--account", "example.repo:secret:10.1111"},
-		"is not a host name":                                {"--host", "http://sandbox.test"},
-		"no such file":                                      {"--load", "nowhere.jsonl"},
-		"broken: after 1 record: doi \"nothing\" is not":    {"--load", broken},
-		"after 1 record: at byte 44: the text is not UTF-8": {"--load", shelltest.File(t, "latin.jsonl", `{"doi":"10.5072/a"}{"doi":"10.5072/b","titles":[{"title":"Glaci`+"\xe8"+`rs"}]}`)},
-		"has saved: json: unknown field":                    {"--state", broken},
-		"is not an origin as browsers send it":              {"--allow-origin", "localhost:3000"},
-		`"*" is not an origin`:                              {"--allow-origin", "*"},
-		`"PSOT" is not a method; there are GET`:             {"--fault", "PSOT /dois=503"},
-		`"x%" is not a share`:                               {"--fault", "/dois=x%*503"},
-		"share is 2":                                        {"--fault", "/dois=200%*503"},
-		`exec: "no-such-program": `:                         {"--", "no-such-program"},
+		`"odd" is not one of deployed, documented`:         {"--behaviour", "odd"},
+		"--port 0 takes a free port":                       {"--listen", "nowhere:x"},
+		"--port is 70000":                                  {"--port", "70000"},
+		"there is no fault \"600\"":                        {"--fault", "PUT /metadata=600"},
+		"write it as \"PUT /metadata":                      {"--fault", "PUT /metadata"},
+		"does not begin with /":                            {"--fault", "PUT metadata=503"},
+		"is not a count of at least 1":                     {"--fault", "PUT /metadata=0*503"},
+		"behind needs --behaviour deployed":                {"--fault", "/metadata=behind", "--behaviour", "documented"},
+		`--down: "store" is not one of mds, dois, reports`: {"--down", "store"},
+		"--resolve-delay must not be negative":             {"--resolve-delay", "-1s"},
+		`"here" is not a flag; a command goes after --`:    {"here", "--port", "0"},
+		"--random-faults is 2, not between 0 and 1":        {"--random-faults", "2"},
+		"--random-faults is NaN":                           {"--random-faults", "NaN"},
+		"--behaviour documented has none":                  {"--lag", "1s", "--behaviour", "documented"},
+		"--usage-lag must not be negative":                 {"--usage-lag", "-1s"},
+		"NAME:PASSWORD:PREFIX":                             {"--account", "OTHER.REPO"},
+		"example.repo is there twice":                      {"--account", "example.repo:secret:10.1111"},
+		"is not a host name":                               {"--host", "http://sandbox.test"},
+		"no such file":                                     {"--load", "nowhere.jsonl"},
+		"broken: after 1 record: doi \"nothing\" is not":   {"--load", broken},
+		"after 1 record: at byte 44: the text is not UTF-8": {"--load",
+			shelltest.File(t, "latin.jsonl", `{"doi":"10.5072/a"}{"doi":"10.5072/b","titles":[{"title":"Glaci`+"\xe8"+`rs"}]}`)},
+		"has saved: json: unknown field":        {"--state", broken},
+		"is not an origin as browsers send it":  {"--allow-origin", "localhost:3000"},
+		`"*" is not an origin`:                  {"--allow-origin", "*"},
+		`"PSOT" is not a method; there are GET`: {"--fault", "PSOT /dois=503"},
+		`"x%" is not a share`:                   {"--fault", "/dois=x%*503"},
+		"share is 2":                            {"--fault", "/dois=200%*503"},
+		`exec: "no-such-program": `:             {"--", "no-such-program"},
 	} {
 		var out, notes strings.Builder
 		assert.Equal(t, shell.ExitWrong, call(stopped, &out, &notes, args...), wrong)
@@ -125,12 +129,14 @@ func TestSandboxRefusesWhatItCannotUse(t *testing.T) {
 func TestSandboxForACommand(t *testing.T) {
 	var out, notes strings.Builder
 	if shelltest.IsWindows {
-		code := call(t.Context(), &out, &notes, "--", "cmd", "/c", "echo %DATACITE_SERVICE% %DATACITE_USERNAME% %DATACITE_PASSWORD%& exit 7")
+		code := call(t.Context(), &out, &notes, "--", "cmd", "/c",
+			"echo %DATACITE_SERVICE% %DATACITE_USERNAME% %DATACITE_PASSWORD%& exit 7")
 		assert.Equal(t, 7, code, notes.String())
 		assert.Regexp(t, `^http://127\.0\.0\.1:\d+ `+datacitetest.Username+` `+datacitetest.Password+`\r\n$`, out.String())
 		return // it sends a command no signals
 	}
-	code := call(t.Context(), &out, &notes, "--", "sh", "-c", "echo $DATACITE_SERVICE $DATACITE_USERNAME $DATACITE_PASSWORD $DATACITE_TOKEN; exit 7")
+	code := call(t.Context(), &out, &notes, "--", "sh", "-c",
+		"echo $DATACITE_SERVICE $DATACITE_USERNAME $DATACITE_PASSWORD $DATACITE_TOKEN; exit 7")
 	assert.Equal(t, 7, code)
 	assert.Regexp(t, `^http://127\.0\.0\.1:\d+ `+datacitetest.Username+` `+datacitetest.Password+` \S+\n$`, out.String())
 	assert.Empty(t, notes.String())
@@ -141,7 +147,8 @@ func TestSandboxForACommand(t *testing.T) {
 		_, _ = bufio.NewReader(in).ReadString('\n') // it has begun
 		interrupt()
 	}()
-	assert.Equal(t, shell.ExitInterrupted, call(ctx, said, io.Discard, "--", "sh", "-c", "trap 'exit 130' INT; echo begun; while :; do sleep 0.01; done"))
+	assert.Equal(t, shell.ExitInterrupted,
+		call(ctx, said, io.Discard, "--", "sh", "-c", "trap 'exit 130' INT; echo begun; while :; do sleep 0.01; done"))
 }
 
 // Scripts read the address from a file, or from the first line.
@@ -210,7 +217,8 @@ echo "$SSL_CERT_FILE"`
 	named := filepath.Join(t.TempDir(), "ca.pem")
 	require.Zero(t, call(t.Context(), io.Discard, io.Discard, "--tls", "--tls-ca", named, "--", "sh", "-c", script))
 	assert.FileExists(t, named)
-	for said, args := range map[string][]string{"--tls-ca is for --tls": {"--tls-ca", "x"}, "--tls needs --tls-ca": {"--tls"}, "no such": {"--tls", "--tls-ca", filepath.Join(named, "x"), "--", "sh"}} {
+	for said, args := range map[string][]string{"--tls-ca is for --tls": {"--tls-ca", "x"},
+		"--tls needs --tls-ca": {"--tls"}, "no such": {"--tls", "--tls-ca", filepath.Join(named, "x"), "--", "sh"}} {
 		var notes strings.Builder
 		assert.NotZero(t, call(t.Context(), io.Discard, &notes, args...), args)
 		if said != "no such" {
@@ -295,7 +303,8 @@ func TestSandboxFaultsAndAccounts(t *testing.T) {
 
 	address, stop = start(t, "--account", "OTHER.REPO:secret:10.1111,10.2222")
 	defer stop()
-	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: address}, Username: "OTHER.REPO", Password: "secret"})
+	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: address}, Username: "OTHER.REPO",
+		Password: "secret"})
 	require.NoError(t, err)
 	require.NoError(t, client.CheckAccess(t.Context(), "10.2222", "https://example.org/"))
 }
@@ -310,8 +319,9 @@ func sendReport(t *testing.T, address, page string) {
 	_, err = client.Create(t.Context(), &reports.Report{
 		Header: reports.NewHeader("Example Repository", "2026-11-01", reports.Month(2026, time.October)),
 		Datasets: []reports.Dataset{{
-			Title: "Glacier length", Platform: "Example", Publisher: "Example", DataType: reports.DataTypeDataset, PublisherID: []reports.TypedValue{},
-			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/glacier"}},
+			Title: "Glacier length", Platform: "Example", Publisher: "Example", DataType: reports.DataTypeDataset,
+			PublisherID: []reports.TypedValue{},
+			DatasetID:   []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/glacier"}},
 			Performance: []reports.Performance{{Period: reports.Month(2026, time.October), Instance: []reports.Instance{
 				{Count: 3, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular},
 				{Count: 5, MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular},
@@ -337,7 +347,8 @@ func TestSandboxShowsUsage(t *testing.T) {
 func TestSandboxPage(t *testing.T) {
 	record := `{"doi":"10.5072/<b>#'q'"}`
 	if *picture != "" { // for readers
-		record = `{"doi":"10.5072/ice-core","titles":[{"title":"Ice core of 2019"}],"url":"https://example.org/ice-core","state":"draft"}`
+		record = `{"doi":"10.5072/ice-core","titles":[{"title":"Ice core of ` +
+			`2019"}],"url":"https://example.org/ice-core","state":"draft"}`
 	}
 	address, stop := start(t, "--load", shelltest.File(t, "load.jsonl", record))
 	defer stop()
@@ -350,12 +361,15 @@ func TestSandboxPage(t *testing.T) {
 	if err != nil {
 		t.Skip("needs Chromium")
 	}
-	shown, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", address).Output()
+	shown, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+		address).Output()
 	require.NoError(t, err)
 	for _, part := range []string{
-		`<a class="title" href="/sandbox/record?doi=10.5072%2Fglacier">`, `<span class="findable">findable</span>`, `<a href="https://example.org/">`,
+		`<a class="title" href="/sandbox/record?doi=10.5072%2Fglacier">`, `<span class="findable">findable</span>`,
+		`<a href="https://example.org/">`,
 		`<button data-copies="token">Copy</button>`,
-		"Example Repository<br>2026-10-01", "GET /dois/10.5072/unknown</code> <span class=\"bad\">404", "PUT /metadata/10.5072/glacier</code> <span>201",
+		"Example Repository<br>2026-10-01", "GET /dois/10.5072/unknown</code> <span " +
+			"class=\"bad\">404", "PUT /metadata/10.5072/glacier</code> <span>201",
 		"The resource you are looking for doesn't exist.", "2 DOIs",
 	} {
 		assert.Contains(t, string(shown), part)
@@ -384,7 +398,8 @@ func TestSandboxWarnsOfOtherMachines(t *testing.T) {
 		assert.Equal(t, warns, strings.Contains(notes.String(), "WARNING"), address)
 		if warns {
 			assert.Contains(t, notes.String(), "unsigned tokens")
-			assert.True(t, strings.HasPrefix(out.String(), "http://localhost:"), "a browser cannot open the address of all interfaces")
+			assert.True(t, strings.HasPrefix(out.String(), "http://localhost:"),
+				"a browser cannot open the address of all interfaces")
 		}
 	}
 }
@@ -476,17 +491,20 @@ func TestSandboxResolves(t *testing.T) {
 
 // The list is filtered by words of names, titles, URLs and states, and each record has a page.
 func TestSandboxFindsRecords(t *testing.T) {
-	seed := shelltest.File(t, "seed.jsonl", `{"doi":"10.5072/ice","titles":[{"title":"Glacier <i>length</i>"}],"url":"javascript:alert(1)","state":"registered"}
+	seed := shelltest.File(t, "seed.jsonl",
+		`{"doi":"10.5072/ice","titles":[{"title":"Glacier <i>length</i>"}],"url":"javascript:alert(1)","state":"registered"}
 {"doi":"10.5072/sea","titles":[{"title":"Tides"}],"url":"https://repo.example.org/tides","created":"2026-11-02T08:09:10Z","creators":[{"name":"Lovelace, Ada"}]}
 `)
 	address, stop := start(t, "--load", seed)
 	defer stop()
 	for filter, want := range map[string][]bool{
-		"": {true, true}, "glacier": {true, false}, "TIDES": {false, true}, "example.org+findable": {false, true}, "registered": {true, false},
-		"ice": {true, false}, "glacier+findable": {false, false},
+		"": {true, true}, "glacier": {true, false}, "TIDES": {false, true}, "example.org+findable": {false, true},
+		"registered": {true, false},
+		"ice":        {true, false}, "glacier+findable": {false, false},
 	} {
 		_, page := get(t, address+"/?filter="+filter)
-		assert.Equal(t, want, []bool{strings.Contains(page, "doi=10.5072%2Fice"), strings.Contains(page, "doi=10.5072%2Fsea")}, filter)
+		assert.Equal(t, want, []bool{strings.Contains(page, "doi=10.5072%2Fice"),
+			strings.Contains(page, "doi=10.5072%2Fsea")}, filter)
 		assert.Contains(t, page, "2 DOIs")
 		assert.NotContains(t, page, "<i>")
 		assert.NotContains(t, page, `"javascript:`)
@@ -495,7 +513,8 @@ func TestSandboxFindsRecords(t *testing.T) {
 	assert.Contains(t, page, "2026-11-02 08:09")
 	status, page := get(t, address+"/sandbox/record?doi=10.5072/sea")
 	assert.Equal(t, http.StatusOK, status)
-	for _, part := range []string{"<h1>Tides</h1>", "Lovelace, Ada", `<a href="https://repo.example.org/tides">`, `href="/dois/10.5072/sea"`} {
+	for _, part := range []string{"<h1>Tides</h1>", "Lovelace, Ada", `<a href="https://repo.example.org/tides">`,
+		`href="/dois/10.5072/sea"`} {
 		assert.Contains(t, page, part)
 	}
 	status, page = get(t, address+"/sandbox/record?doi=10.5072/none")

@@ -52,7 +52,8 @@ const (
 func newPage(cmd *cobra.Command, words []string, s *account.Service) *page {
 	what := slices.Clone(words)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{"client", "provider", "prefix", "type", "created", "published", "query", "state"}, f.Name) {
+		if slices.Contains([]string{"client", "provider", "prefix", "type", "created", "published", "query", "state"},
+			f.Name) {
 			what = append(what, f.Name+" "+strings.Trim(f.Value.String(), "[]"))
 		}
 	})
@@ -99,7 +100,8 @@ func (p *page) add(r *dois.Record) {
 	if p.Resolver != "" {
 		link = p.Resolver + strings.TrimPrefix(doi.URL(r.DOI), "https://doi.org")
 	}
-	p.Items = append(p.Items, item{r.DOI, link, r.Title(), strings.Join(creators, "; "), string(r.PublicationYear), string(r.Types.ResourceTypeGeneral)})
+	p.Items = append(p.Items, item{r.DOI, link, r.Title(), strings.Join(creators, "; "), string(r.PublicationYear),
+		string(r.Types.ResourceTypeGeneral)})
 }
 
 // Shares are the most frequent values, or the latest years, and the others together.

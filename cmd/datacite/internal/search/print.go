@@ -20,7 +20,8 @@ func (c *command) printer(out io.Writer) printer {
 			for _, c := range r.Creators {
 				creators = append(creators, c.Name)
 			}
-			return []string{r.DOI, string(r.PublicationYear), string(r.Types.ResourceTypeGeneral), strconv.Itoa(r.CitationCount), strings.Join(creators, "; "), r.Title()}
+			return []string{r.DOI, string(r.PublicationYear), string(r.Types.ResourceTypeGeneral), strconv.Itoa(r.CitationCount),
+				strings.Join(creators, "; "), r.Title()}
 		},
 		Others: table.SearchColumns, UsedOnly: c.Output != "" && c.Output != "-", // elsewhere rows are printed at once
 		Row: func(r *dois.Record) *table.Row {

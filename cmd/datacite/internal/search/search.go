@@ -31,7 +31,8 @@ type command struct {
 }
 
 // orders are what --sort knows; each with a "-" in front, too, but for relevance.
-var orders = []string{"name", "created", "updated", "published", "view-count", "download-count", "citation-count", "title", "relevance"}
+var orders = []string{"name", "created", "updated", "published", "view-count", "download-count", "citation-count",
+	"title", "relevance"}
 
 // Command is datacite search.
 func Command(s *shell.Shell) *cobra.Command {
@@ -65,7 +66,8 @@ page for people, too: how many records by year, type and licence, and the first 
 	flags.IntVar(&o.Page.Size, "limit", 20, "print so many `records`, at most 1,000")
 	flags.BoolVar(&c.all, "all", false, "print all records, in the order of creation")
 	c.selection = selection.NewFlags(s, cmd, o)
-	flags.StringVar(&c.order, "sort", "", "`order`, such as -citation-count for the most cited first (default: the best match first)")
+	flags.StringVar(&c.order, "sort", "",
+		"`order`, such as -citation-count for the most cited first (default: the best match first)")
 	flags.StringVar(&c.html, "html", "", "write a page for people, too, to this `file`")
 	s.FormatFlags(cmd, shell.FormatDOI)
 	c.flags = account.NewFlags(s, cmd, account.Reads)
@@ -93,7 +95,8 @@ func (c *command) check(cmd *cobra.Command, words []string) error {
 	if c.all {
 		c.opts.Page.Size = 0 // as many at a time as the service likes
 	}
-	if bare := strings.TrimPrefix(c.order, "-"); c.order != "" && !slices.Contains(orders, bare) || c.order == "-relevance" {
+	if bare := strings.TrimPrefix(c.order, "-"); c.order != "" && !slices.Contains(orders, bare) ||
+		c.order == "-relevance" {
 		return fmt.Errorf("--sort: %w; prefix - for descending order, but for relevance", shell.NotOne(c.order, orders))
 	}
 	c.opts.Sort = query.Sort(c.order)
@@ -172,7 +175,8 @@ func (c *command) print(ctx context.Context, client *dois.Client, to io.Writer) 
 // find prints what is found. It returns how many records it printed, and how many there are.
 func (c *command) find(ctx context.Context, client *dois.Client, out printer) (n, total int, err error) {
 	pages := client.Pages(ctx, &c.opts)
-	whole := c.Format != shell.FormatTable && c.Format != shell.FormatDOI // for other commands, whose texts are those of the XML
+	// for other commands, whose texts are those of the XML
+	whole := c.Format != shell.FormatTable && c.Format != shell.FormatDOI
 	if c.opts.Affiliation, c.opts.Publisher, c.opts.Detail = whole, whole, whole; !c.all {
 		pages = func(yield func(*dois.Results, error) bool) { yield(client.List(ctx, &c.opts)) }
 	}

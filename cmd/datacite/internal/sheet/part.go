@@ -32,7 +32,8 @@ func (b *workbook) open(name string) (*part, error) {
 		return nil, broken("%s: %w", name, err)
 	}
 	// Closing src would only put its decompressor back into a pool.
-	p := &part{name: name, bytes: &counted{src: bufio.NewReaderSize(src, 32<<10), most: int(min(maxPart, max(anyRatio, maxRatio*b.size)))}}
+	p := &part{name: name, bytes: &counted{src: bufio.NewReaderSize(src, 32<<10),
+		most: int(min(maxPart, max(anyRatio, maxRatio*b.size)))}}
 	p.xml = xml.NewDecoder(p.bytes)
 	return p, nil
 }

@@ -77,7 +77,8 @@ func (r *Reader) begin() error {
 		}
 		r.book, r.rows, r.layout = book, book, Layout{}
 	case bytes.HasPrefix(start, []byte("\xd0\xcf\x11\xe0")):
-		return broken("it is an old .xls file, or protected by a password; save it as .xlsx without a password, or as \"CSV UTF-8\"")
+		return broken("it is an old .xls file, or protected by a password; save it as .xlsx without a password, or as " +
+			"\"CSV UTF-8\"")
 	default:
 		rows, err := newCSV(buffer)
 		if err != nil {

@@ -21,8 +21,8 @@ type RowWriter interface {
 	Close() error // after the last row
 }
 
-// Create returns a writer of an .xlsx, or else of CSV, with commas if the layout says nothing. CSV begins with a byte order mark, so that spreadsheet
-// programs read it as UTF-8.
+// Create returns a writer of an .xlsx, or else of CSV, with commas if the layout says nothing. CSV
+// begins with a byte order mark, so that spreadsheet programs read it as UTF-8.
 func Create(out io.Writer, spreadsheet bool, layout Layout) (RowWriter, error) {
 	if spreadsheet {
 		return NewWriter(out)
@@ -45,17 +45,25 @@ type Writer struct {
 // The parts of a file beside its sheet. Style 1 is that of texts.
 var frame = [][2]string{
 	{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
-		`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>` +
+		`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default ` +
+		`Extension="xml" ContentType="application/xml"/>` +
 		`<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>` +
 		`<Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/>` +
-		`<Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>`},
+		`<Override PartName="/xl/worksheets/sheet1.xml" ` +
+		`ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>`},
 	{"_rels/.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` +
 		`<Relationship Id="rId1" Type="` + officeNS + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
-	{"xl/workbook.xml", `<workbook xmlns="` + mainNS + `" xmlns:r="` + officeNS + `"><sheets><sheet name="Items" sheetId="1" r:id="rId1"/></sheets></workbook>`},
+	{"xl/workbook.xml", `<workbook xmlns="` + mainNS + `" xmlns:r="` + officeNS +
+		`"><sheets><sheet name="Items" sheetId="1" r:id="rId1"/></sheets></workbook>`},
 	{"xl/_rels/workbook.xml.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` +
-		`<Relationship Id="rId1" Type="` + officeNS + `/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="` + officeNS + `/styles" Target="styles.xml"/></Relationships>`},
-	{"xl/styles.xml", `<styleSheet xmlns="` + mainNS + `"><fonts count="1"><font/></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
-		`<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf/><xf numFmtId="49" applyNumberFormat="1"/></cellXfs></styleSheet>`},
+		`<Relationship Id="rId1" Type="` + officeNS +
+		`/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="` + officeNS +
+		`/styles" Target="styles.xml"/></Relationships>`},
+	{"xl/styles.xml", `<styleSheet xmlns="` + mainNS +
+		`"><fonts count="1"><font/></fonts><fills count="2"><fill><patternFill ` +
+		`patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
+		`<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf/><xf ` +
+		`numFmtId="49" applyNumberFormat="1"/></cellXfs></styleSheet>`},
 }
 
 const (
@@ -80,7 +88,8 @@ func NewWriter(out io.Writer) (*Writer, error) {
 		return nil, err
 	}
 	w.sheet = bufio.NewWriter(to)
-	_, err = w.sheet.WriteString(xml.Header + `<worksheet xmlns="` + mainNS + `"><cols><col min="1" max="100" width="20" style="1"/></cols><sheetData>`)
+	_, err = w.sheet.WriteString(xml.Header + `<worksheet xmlns="` + mainNS +
+		`"><cols><col min="1" max="100" width="20" style="1"/></cols><sheetData>`)
 	return w, err
 }
 
@@ -98,13 +107,15 @@ func (w *Writer) Write(cells []string) error {
 		case cell == "":
 			continue
 		case len(cell) > maxCell && len(utf16.Encode([]rune(cell))) > maxCell:
-			fault.Code, fault.Reason = datacite.CodeLimit, fmt.Sprintf("a cell of an .xlsx file has at most %d characters; write CSV", maxCell)
+			fault.Code, fault.Reason = datacite.CodeLimit, fmt.Sprintf(
+				"a cell of an .xlsx file has at most %d characters; write CSV", maxCell)
 			return datacite.Invalid(fault)
 		case !utf8.ValidString(cell):
 			fault.Code, fault.Reason = datacite.CodeEncoding, "the text is not UTF-8"
 			return datacite.Invalid(fault)
 		}
-		fmt.Fprintf(w.sheet, `<c r="%s" s="1" t="inlineStr"><is><t xml:space="preserve">%s</t></is></c>`, nameOf(i, w.row), escaped(cell))
+		fmt.Fprintf(w.sheet, `<c r="%s" s="1" t="inlineStr"><is><t xml:space="preserve">%s</t></is></c>`, nameOf(i, w.row),
+			escaped(cell))
 	}
 	_, err := w.sheet.WriteString(`</row>`)
 	return err

@@ -145,7 +145,8 @@ func (b *workbook) readBook() error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(b.readSheets(main, links), b.readShared(target(links, "/sharedStrings")), b.readStyles(target(links, "/styles")))
+	return cmp.Or(b.readSheets(main, links), b.readShared(target(links, "/sharedStrings")),
+		b.readStyles(target(links, "/styles")))
 }
 
 // A link is a relationship of a part to another one.

@@ -34,16 +34,29 @@ func parts(rows string) map[string]string {
 	const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 	return map[string]string{
 		"[Content_Types].xml": `<Types/>`,
-		"_rels/.rels":         `<Relationships><Relationship Id="a" Type="` + office + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="r1" Type="` + office + `/worksheet" Target="worksheets/sheet1.xml"/>` +
+		"_rels/.rels": `<Relationships><Relationship Id="a" Type="` + office +
+			`/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="r1" Type="` + office +
+			`/worksheet" Target="worksheets/sheet1.xml"/>` +
 			`<Relationship Id="r2" Type="` + office + `/worksheet" Target="/xl/worksheets/sheet2.xml"/>` +
-			`<Relationship Id="r3" Type="` + office + `/styles" Target="styles.xml"/><Relationship Id="r4" Type="` + office + `/sharedStrings" Target="sharedStrings.xml"/></Relationships>`,
-		"xl/workbook.xml": `<workbook` + ns + ` xmlns:r="` + office + `"><workbookPr/><sheets><sheet name="Lists" sheetId="7" state="hidden" r:id="r2"/><sheet name="Items" sheetId="1" r:id="r1"/></sheets></workbook>`,
-		"xl/styles.xml": `<styleSheet` + ns + `><numFmts><numFmt numFmtId="164" formatCode="yyyy"/><numFmt numFmtId="165" formatCode="&quot;day &quot;0.00"/><numFmt numFmtId="166" formatCode="[$-409]mmm\-yy;@"/></numFmts>` +
-			`<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="20"/><xf numFmtId="46"/><xf numFmtId="9"/></cellXfs></styleSheet>`,
-		"xl/sharedStrings.xml":     `<sst` + ns + `><si><t>doi</t></si><si><t xml:space="preserve"> two  blanks</t></si><si><r><rPr><b/></rPr><t>Glacier</t></r><r><t>s</t></r><rPh sb="0" eb="1"><t>not read</t></rPh></si><si/><si><t>a_x000D_b_x005F_x0041_</t></si></sst>`,
-		"xl/worksheets/sheet1.xml": `<worksheet` + ns + `><dimension ref="A1"/><sheetData>` + rows + `</sheetData></worksheet>`,
-		"xl/worksheets/sheet2.xml": `<worksheet` + ns + `><sheetData><row><c t="inlineStr"><is><t>not read</t></is></c></row></sheetData></worksheet>`,
+			`<Relationship Id="r3" Type="` + office + `/styles" Target="styles.xml"/><Relationship Id="r4" Type="` + office +
+			`/sharedStrings" Target="sharedStrings.xml"/></Relationships>`,
+		"xl/workbook.xml": `<workbook` + ns + ` xmlns:r="` + office +
+			`"><workbookPr/><sheets><sheet name="Lists" sheetId="7" state="hidden" r:id="r2"/><sheet name="Items" sheetId="1" ` +
+			`r:id="r1"/></sheets></workbook>`,
+		"xl/styles.xml": `<styleSheet` + ns + `><numFmts><numFmt numFmtId="164" formatCode="yyyy"/><numFmt numFmtId="165" ` +
+			`formatCode="&quot;day &quot;0.00"/><numFmt numFmtId="166" formatCode="[$-409]mmm\-yy;@"/></numFmts>` +
+			`<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf ` +
+			`numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="20"/><xf numFmtId="46"/><xf ` +
+			`numFmtId="9"/></cellXfs></styleSheet>`,
+		"xl/sharedStrings.xml": `<sst` + ns +
+			`><si><t>doi</t></si><si><t xml:space="preserve"> two  ` +
+			`blanks</t></si><si><r><rPr><b/></rPr><t>Glacier</t></r><r><t>s</t></r><rPh sb="0" eb="1"><t>not ` +
+			`read</t></rPh></si><si/><si><t>a_x000D_b_x005F_x0041_</t></si></sst>`,
+		"xl/worksheets/sheet1.xml": `<worksheet` + ns + `><dimension ref="A1"/><sheetData>` + rows +
+			`</sheetData></worksheet>`,
+		"xl/worksheets/sheet2.xml": `<worksheet` + ns +
+			`><sheetData><row><c t="inlineStr"><is><t>not read</t></is></c></row></sheetData></worksheet>`,
 	}
 }
 
@@ -51,7 +64,8 @@ func archive(t testing.TB, parts map[string]string) []byte {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for _, name := range []string{
-		"[Content_Types].xml", "_rels/.rels", "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml", "xl/sharedStrings.xml", "xl/worksheets/sheet1.xml", "xl/worksheets/sheet2.xml",
+		"[Content_Types].xml", "_rels/.rels", "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml",
+		"xl/sharedStrings.xml", "xl/worksheets/sheet1.xml", "xl/worksheets/sheet2.xml",
 	} {
 		if text, ok := parts[name]; ok {
 			part, err := w.Create(name)
@@ -145,29 +159,46 @@ func TestRowsOfASpreadsheet(t *testing.T) {
 func TestWhatASpreadsheetCannotSay(t *testing.T) {
 	good := `<row r="1"><c r="A1" t="str"><v>doi</v></c></row>`
 	for rows, says := range map[string]string{
-		good + `<row r="2"><c r="A2" t="str"><v>x</v></c></rwo>`:                             `xl/worksheets/sheet1.xml: XML syntax error`,
-		good + `<rwo r="2"><c r="A2" t="str"><v>x</v></c></rwo>`:                             `sheet "Items": it has an element "rwo" among the rows`,
-		good + `<row r="2"><d r="A2" t="str"><v>x</v></d></row>`:                             `row 2 has an element "d" among the cells`,
-		good + `<row r="2">c r="A2"</row>`:                                                   `row 2 has the text`,
-		good + `row`:                                                                         `it has the text "row" among the rows`,
-		good + `<row r="2"><c r="A2"><w>1</w></c></row>`:                                     `cell A2: it has an element "w"`,
-		good + `<row r="2"><c r="A2">1</c></row>`:                                            `cell A2: it has the text "1" outside its value`,
-		good + `<row r="2"><c r="A3"><v>1</v></c></row>`:                                     `the cell "A3" is not in its place`,
-		good + `<row r="2"><c r="B2"/><c r="A2"/></row>`:                                     `the cell "A2" is not in its place`,
-		good + `<row r="1"/>`:                                                                `the row "1" follows row 1`,
-		good + `<row r="1048577"/>`:                                                          `the row "1048577" follows row 1`,
-		good + `<row r="2"><c r="XFE2"/></row>`:                                              `the cell "XFE2" is not in its place`,
-		good + `<row r="2"><c r="A2" t="s"><v>5</v></c></row>`:                               `cell A2: there is no text of the number "5"`,
-		good + `<row r="2"><c r="A2" t="s"/></row>`:                                          `cell A2: there is no text of the number ""`,
-		good + `<row r="2"><c r="B2" t="e"><v>#REF!</v></c></row>`:                           `cell B2: it has the error #REF!`,
-		good + `<row r="2"><c r="B2" t="x"><v>1</v></c></row>`:                               `cell B2: its type is "x"`,
-		good + `<row r="2"><c r="B2"><v>1x</v></c></row>`:                                    `cell B2: its value "1x" is not a number`,
-		good + `<row r="2"><c r="B2" s="8"><v>1</v></c></row>`:                               `cell B2: there is no style "8"`,
-		good + `<row r="2"><c r="B2"><f>A1</f></c></row>`:                                    `cell B2: its formula has no result; open the file in a spreadsheet program, and save it again`,
-		good + `</sheetData><mergeCells><mergeCell ref="A2:A4"/></mergeCells><sheetData>`:    `the cells A2:A4 are one`,
-		good + `</sheetData><sheetData>`:                                                     `it has two elements sheetData`,
-		`<row r="1"><c r="A1" t="str"><v>` + strings.Repeat("x", 300_000) + `</v></c></row>`: `the row is longer than 256 KiB`,
-		strings.Repeat(`<row>`, 40):                                                          `row 1 has an element "row" among the cells`,
+		good + `<row r="2"><c r="A2" t="str"><v>x</v></c></rwo>`: `xl/worksheets/sheet1.xml: ` +
+			`XML syntax error`,
+		good + `<rwo r="2"><c r="A2" t="str"><v>x</v></c></rwo>`: `sheet "Items": it has an ` +
+			`element "rwo" among the rows`,
+		good + `<row r="2"><d r="A2" t="str"><v>x</v></d></row>`: `row 2 has an element "d" ` +
+			`among the cells`,
+		good + `<row r="2">c r="A2"</row>`: `row 2 has the text`,
+		good + `row`: `it has the text "row" among ` +
+			`the rows`,
+		good + `<row r="2"><c r="A2"><w>1</w></c></row>`: `cell A2: it has an element ` +
+			`"w"`,
+		good + `<row r="2"><c r="A2">1</c></row>`: `cell A2: it has the text ` +
+			`"1" outside its value`,
+		good + `<row r="2"><c r="A3"><v>1</v></c></row>`: `the cell "A3" is not in its ` +
+			`place`,
+		good + `<row r="2"><c r="B2"/><c r="A2"/></row>`: `the cell "A2" is not in its ` +
+			`place`,
+		good + `<row r="1"/>`: `the row "1" follows row 1`,
+		good + `<row r="1048577"/>`: `the row "1048577" follows ` +
+			`row 1`,
+		good + `<row r="2"><c r="XFE2"/></row>`: `the cell "XFE2" is not in ` +
+			`its place`,
+		good + `<row r="2"><c r="A2" t="s"><v>5</v></c></row>`: `cell A2: there is no text ` +
+			`of the number "5"`,
+		good + `<row r="2"><c r="A2" t="s"/></row>`: `cell A2: there is no text ` +
+			`of the number ""`,
+		good + `<row r="2"><c r="B2" t="e"><v>#REF!</v></c></row>`: `cell B2: it has the error ` +
+			`#REF!`,
+		good + `<row r="2"><c r="B2" t="x"><v>1</v></c></row>`: `cell B2: its type is "x"`,
+		good + `<row r="2"><c r="B2"><v>1x</v></c></row>`: `cell B2: its value "1x" is ` +
+			`not a number`,
+		good + `<row r="2"><c r="B2" s="8"><v>1</v></c></row>`: `cell B2: there is no style ` +
+			`"8"`,
+		good + `<row r="2"><c r="B2"><f>A1</f></c></row>`: `cell B2: its formula has no ` +
+			`result; open the file in a spreadsheet program, and save it again`,
+		good + `</sheetData><mergeCells><mergeCell ref="A2:A4"/></mergeCells><sheetData>`: `the cells A2:A4 are one`,
+		good + `</sheetData><sheetData>`: `it has two elements sheetData`,
+		`<row r="1"><c r="A1" t="str"><v>` + strings.Repeat("x",
+			300_000) + `</v></c></row>`: `the row is longer than 256 KiB`,
+		strings.Repeat(`<row>`, 40): `row 1 has an element "row" among the cells`,
 	} {
 		all, err := readBook(t, rows)
 		assert.ErrorContains(t, err, says, rows[:min(len(rows), 200)])
@@ -200,7 +231,8 @@ func TestWhatASpreadsheetCannotSay(t *testing.T) {
 
 // randomRows are rows of texts of all kinds.
 func randomRows(random *rand.Rand) (rows [][]string) {
-	signs := []string{"a", "é", "🧊", "<", "&", ">", "\"", "\n", "\r", "\t", " ", "_x0041_", "_x", "0041_", "=1+1", "\x01", "\uffff", "]]>", "May-23", "007"}
+	signs := []string{"a", "é", "🧊", "<", "&", ">", "\"", "\n", "\r", "\t", " ", "_x0041_", "_x", "0041_", "=1+1", "\x01",
+		"\uffff", "]]>", "May-23", "007"}
 	for range 1 + random.IntN(20) {
 		row := make([]string, 5)
 		for i := range row {
@@ -236,7 +268,8 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 	w, err := sheet.NewWriter(io.Discard)
 	require.NoError(t, err)
-	require.ErrorContains(t, w.Write([]string{"", strings.Repeat("x", 32_768)}), "cell B1: a cell of an .xlsx file has at most 32767 characters")
+	require.ErrorContains(t, w.Write([]string{"", strings.Repeat("x", 32_768)}),
+		"cell B1: a cell of an .xlsx file has at most 32767 characters")
 	require.ErrorContains(t, w.Write([]string{"\xff"}), "cell A2: the text is not UTF-8")
 }
 
@@ -249,7 +282,8 @@ func TestDamagedFiles(t *testing.T) {
 		file := written(t, rows)
 		if i%2 == 0 { // as Excel writes it
 			rows = [][]string{{"doi", " two  blanks"}, {"2026-01-31", ""}}
-			file = archive(t, parts(`<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row><row r="2"><c r="A2" s="1"><v>46053</v></c></row>`))
+			file = archive(t, parts(`<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row><row r="2"><c `+
+				`r="A2" s="1"><v>46053</v></c></row>`))
 		}
 		from := random.IntN(len(file))
 		to := min(from+1+random.IntN(40), len(file))
@@ -285,7 +319,8 @@ func TestDamagedSheets(t *testing.T) {
 	}
 	for range *damages {
 		book := parts(rows.String())
-		name := []string{"xl/worksheets/sheet1.xml", "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml", "xl/workbook.xml"}[random.IntN(4)]
+		name := []string{"xl/worksheets/sheet1.xml", "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml",
+			"xl/workbook.xml"}[random.IntN(4)]
 		text := book[name]
 		start := strings.Index(text, "<") + 1
 		from := start + random.IntN(len(text)-start)
@@ -294,7 +329,8 @@ func TestDamagedSheets(t *testing.T) {
 			text = text[:from]
 		case 1: // a tag with another name, at its start and its end
 			tag := []string{"row", "c", "v", "sheetData", "si", "sst", "worksheet"}[random.IntN(7)]
-			text = strings.NewReplacer("<"+tag+" ", "<x"+tag+" ", "<"+tag+">", "<x"+tag+">", "</"+tag+">", "</x"+tag+">").Replace(text)
+			text = strings.NewReplacer("<"+tag+" ", "<x"+tag+" ", "<"+tag+">", "<x"+tag+">", "</"+tag+">",
+				"</x"+tag+">").Replace(text)
 		}
 		whole := text == book[name] || name == "xl/worksheets/sheet1.xml" && strings.Contains(text, "<xworksheet")
 		book[name] = text
@@ -389,11 +425,13 @@ func peak(f func()) uint64 {
 // what is read survives in another file.
 func FuzzSpreadsheet(f *testing.F) {
 	f.Add(`<row r="1"><c r="A1" t="s"><v>0</v></c><c r="C1" s="1"><v>46053</v></c></row>`, `<si><t>a</t></si>`, `yyyy`)
-	f.Add(`<row><c t="inlineStr"><is><r><t>a</t></r></is></c><c t="b"><v>1</v></c></row></sheetData><sheetData>`, `<si/><si>`, `[h]:mm;@`)
+	f.Add(`<row><c t="inlineStr"><is><r><t>a</t></r></is></c><c t="b"><v>1</v></c></row></sheetData><sheetData>`,
+		`<si/><si>`, `[h]:mm;@`)
 	f.Fuzz(func(t *testing.T, rows, texts, format string) {
 		book := parts(rows)
 		book["xl/sharedStrings.xml"] = "<sst>" + texts + "</sst>"
-		book["xl/styles.xml"] = strings.Replace(book["xl/styles.xml"], "yyyy", strings.NewReplacer("<", "&lt;", "&", "&amp;", `"`, "&quot;").Replace(format), 1)
+		book["xl/styles.xml"] = strings.Replace(book["xl/styles.xml"], "yyyy",
+			strings.NewReplacer("<", "&lt;", "&", "&amp;", `"`, "&quot;").Replace(format), 1)
 		got, err := readAll(sheet.NewReader("t", bytes.NewReader(archive(t, book))))
 		if err != io.EOF {
 			return

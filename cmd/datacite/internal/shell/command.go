@@ -101,7 +101,8 @@ func unknownCommand(cmd *cobra.Command, words []string) error {
 // helpCommand is datacite help, for commands and topics.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND or TOPIC]", GroupID: Settings, Short: "Explain a command or a topic", Long: "Explain a command or a topic.",
+		Use: "help [COMMAND or TOPIC]", GroupID: Settings, Short: "Explain a command or a topic",
+		Long: "Explain a command or a topic.",
 		ValidArgsFunction: func(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
 			for _, c := range root.Commands() {
 				if c.Hidden { // cobra's own, for shells
@@ -222,8 +223,11 @@ func (s *Shell) OutputFlag(cmd *cobra.Command, use string) {
 // Choice adds a flag with a value out of a list. The first one is the default; it may be "".
 func Choice(cmd *cobra.Command, to *string, name, use string, values ...string) {
 	*to = values[0]
-	cmd.Flags().Var(&choice{to, slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })}, name, use)
-	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	cmd.Flags().Var(&choice{to, slices.DeleteFunc(slices.Clone(values), func(v string) bool {
+		return v == ""
+	})}, name, use)
+	// the flag is there
+	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
 type choice struct {

@@ -105,7 +105,8 @@ func message(err error) string {
 	failure, ofService := errors.AsType[*datacite.Error](err)
 	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
 	switch {
-	case errors.Is(err, datacite.ErrUnauthorized) && !strings.Contains(text, "datacite login") && !strings.Contains(text, " refuses the "):
+	case errors.Is(err, datacite.ErrUnauthorized) && !strings.Contains(text, "datacite login") &&
+		!strings.Contains(text, " refuses the "):
 		text += "; is the login right? datacite login tests it"
 	case certificate:
 		text += "; is --service right? If it is, renew the certificate of the host, or let this machine trust its authority"

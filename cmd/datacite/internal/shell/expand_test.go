@@ -41,14 +41,16 @@ func TestPatternsOfNames(t *testing.T) {
 		}
 
 		// On Windows, commands that take files get them, and others what was typed.
-		for use, want := range map[string][]string{"count FILE…": files, "upgrade FILE_OR_FOLDER… --output FOLDER": files, "get DOI…": in(tt.names)} {
+		for use, want := range map[string][]string{"count FILE…": files, "upgrade FILE_OR_FOLDER… --output FOLDER": files,
+			"get DOI…": in(tt.names)} {
 			was := expands
 			expands = true
 			var got []string
-			cmd := &cobra.Command{Use: use, SilenceErrors: true, SilenceUsage: true, RunE: func(_ *cobra.Command, args []string) error {
-				got = args
-				return nil
-			}}
+			cmd := &cobra.Command{Use: use, SilenceErrors: true, SilenceUsage: true,
+				RunE: func(_ *cobra.Command, args []string) error {
+					got = args
+					return nil
+				}}
 			finish(cmd)
 			expands = was
 			cmd.SetArgs(in(tt.names))

@@ -58,7 +58,8 @@ func CreateFile(name string, mode fs.FileMode) (*File, error) {
 	return &File{Name: name, buffer: bufio.NewWriter(file), target: target, file: file, temp: true}, err
 }
 
-// checkName refuses names that Windows keeps for devices, such as aux.csv. What is written to NUL is meant to be nowhere.
+// checkName refuses names that Windows keeps for devices, such as aux.csv. What is written to NUL is
+// meant to be nowhere.
 func checkName(name string) error {
 	if base := filepath.Base(name); !filepath.IsLocal(filepath.Join("in", base)) && !strings.EqualFold(name, "NUL") {
 		return fmt.Errorf("%s: Windows keeps the name %s for a device; give another name", name, base)

@@ -29,12 +29,15 @@ func TestIsSame(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"old", "old", true}, {"old", "./old", true}, {"old", "below/../old", true}, {"old", "hard", true}, {"old", "link", true},
-		{"old", "other", false}, {"old", "new", false}, {"new", "newer", false}, {"new", "below/new", false}, {"new", "none/new", false},
+		{"old", "old", true}, {"old", "./old", true}, {"old", "below/../old", true}, {"old", "hard", true},
+		{"old", "link", true},
+		{"old", "other", false}, {"old", "new",
+			false}, {"new", "newer", false}, {"new", "below/new", false}, {"new", "none/new", false},
 		{"new", "./new", true}, {"new", "NEW", true}, {"caf\u00e9", "cafe\u0301", true}, {"new", "dangling", true},
 		{"below/new", "folder/new", true}, {"below/new", "folder/dangling", false},
 	} {
-		if !links && (strings.Contains(tt.b, "link") || strings.Contains(tt.b, "dangling") || strings.Contains(tt.b, "folder")) {
+		if !links && (strings.Contains(tt.b, "link") || strings.Contains(tt.b, "dangling") ||
+			strings.Contains(tt.b, "folder")) {
 			continue
 		}
 		assert.Equal(t, tt.same, shell.IsSame(in(tt.a), in(tt.b)), "%s and %s", tt.a, tt.b)
@@ -79,7 +82,8 @@ func TestLongPaths(t *testing.T) {
 		file, err := shell.OpenState(name, os.O_RDONLY, 0)
 		require.NoError(t, err)
 		require.NoError(t, file.Close())
-		assert.True(t, shell.IsSame(name, filepath.Join(filepath.Dir(name), "..", filepath.Base(filepath.Dir(name)), filepath.Base(name))))
+		assert.True(t, shell.IsSame(name,
+			filepath.Join(filepath.Dir(name), "..", filepath.Base(filepath.Dir(name)), filepath.Base(name))))
 		release()
 		left, err := os.ReadDir(folder)
 		require.NoError(t, err)

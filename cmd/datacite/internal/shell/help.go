@@ -57,7 +57,9 @@ func sections(cmd *cobra.Command) []section {
 		add(examplesTitle, strings.Trim(cmd.Example, "\n")+"\n")
 	}
 	for _, group := range append(slices.Clone(cmd.Groups()), &cobra.Group{Title: "Commands"}) {
-		add(group.Title, list(cmd.Commands(), func(c *cobra.Command) bool { return c.GroupID == group.ID && c.IsAvailableCommand() }))
+		add(group.Title, list(cmd.Commands(), func(c *cobra.Command) bool {
+			return c.GroupID == group.ID && c.IsAvailableCommand()
+		}))
 	}
 	add("Topics of datacite help", list(cmd.Commands(), (*cobra.Command).IsAdditionalHelpTopicCommand))
 	if runs {

@@ -9,8 +9,10 @@ import (
 
 // Pages of help fit a terminal, and their lists stay aligned.
 func TestHelpFitsATerminal(t *testing.T) {
-	text := "Words of a paragraph that is\nlonger than a line.\n\n  term   text of an item that\n         goes on\n  - a point\n  verbatim\n  more\n"
-	want := "Words of a paragraph\nthat is longer than a\nline.\n\n  term   text of an\n         item that\n         goes on\n  - a point\n  verbatim\n  more\n"
+	text := "Words of a paragraph that is\nlonger than a line.\n\n  term   text of an item that\n         goes on\n  - " +
+		"a point\n  verbatim\n  more\n"
+	want := "Words of a paragraph\nthat is longer than a\nline.\n\n  term   text of an\n         item that\n         " +
+		"goes on\n  - a point\n  verbatim\n  more\n"
 	assert.Equal(t, want, fill(text, 22))
 	assert.Equal(t, "  0   done\n  1   differences\n", fill("  0   done\n  1   differences\n", 80))
 }

@@ -43,5 +43,7 @@ func percent(part, whole int) string {
 func bar(part, whole int) template.HTML {
 	const width = 200
 	at := float64(part) / float64(max(whole, 1)) * width
-	return template.HTML(fmt.Sprintf(`<svg class="bar" aria-hidden="true" viewBox="0 0 %d 12" preserveAspectRatio="none"><rect class="whole" width="%[1]d" height="12"/><rect class="part" width="%.1f" height="12"/></svg>`, width, at))
+	return template.HTML(fmt.Sprintf(`<svg class="bar" aria-hidden="true" viewBox="0 0 %d 12" `+
+		`preserveAspectRatio="none"><rect class="whole" width="%[1]d" height="12"/><rect class="part" width="%.1f" `+
+		`height="12"/></svg>`, width, at))
 }

@@ -25,18 +25,19 @@ import (
 // greet is a small command.
 func greet(s *shell.Shell) *cobra.Command {
 	name, tone := "", ""
-	cmd := &cobra.Command{Use: "greet", Short: "Greet", Args: cobra.MaximumNArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-		s.Say("greeting %s", name)
-		if len(args) > 0 {
-			<-cmd.Context().Done()
-			return shell.Interrupted("0 of 1 greeted; run it again")
-		}
-		if err := s.Confirm("Really?"); err != nil {
-			return err
-		}
-		s.Result(map[string]string{"greeted": name}, "hello %s", name)
-		return nil
-	}}
+	cmd := &cobra.Command{Use: "greet", Short: "Greet", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s.Say("greeting %s", name)
+			if len(args) > 0 {
+				<-cmd.Context().Done()
+				return shell.Interrupted("0 of 1 greeted; run it again")
+			}
+			if err := s.Confirm("Really?"); err != nil {
+				return err
+			}
+			s.Result(map[string]string{"greeted": name}, "hello %s", name)
+			return nil
+		}}
 	cmd.Flags().StringVar(&name, "name", "world", "whom")
 	cmd.Flags().Int("times", 1, "how often")
 	shell.Choice(cmd, &tone, "tone", "how", "kind", "formal")
@@ -147,7 +148,8 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	require.NoError(t, read.Close())
 	defer closed.Close()
 	for out, says := range map[*os.File]string{
-		full:   "greeting world\nhello world\ndatacite: standard output cannot be written: write /dev/stdout: no space left on device; print to another place\n",
+		full: "greeting world\nhello world\ndatacite: standard output cannot be written: write /dev/stdout: no space " +
+			"left on device; print to another place\n",
 		closed: "greeting world\nhello world\ndatacite: standard output was closed before everything was printed\n",
 	} {
 		cmd, _, stderr := shelltest.Run{}.Process(t, "greet", "-y")
@@ -260,7 +262,8 @@ func TestInputs(t *testing.T) {
 		in.Close()
 	}
 	for arg, says := range map[string]string{
-		"-": "standard input can be read once, and two arguments are -", filepath.Dir(name): "is a folder; give the name of a file", name + "x": "no such file",
+		"-":                "standard input can be read once, and two arguments are -",
+		filepath.Dir(name): "is a folder; give the name of a file", name + "x": "no such file",
 	} {
 		_, err := s.OpenInput(arg)
 		require.Error(t, err)
@@ -278,5 +281,6 @@ func TestTexts(t *testing.T) {
 	assert.Equal(t, "x", shell.Message(fmt.Errorf("mds.Register: %w", errors.New("mds: x"))))
 	fault := datacite.Finding{Path: "url", Code: "missing", Reason: "is empty"}
 	assert.Equal(t, "a.csv: url: is empty", shell.Message(fmt.Errorf("a.csv: %w", datacite.Invalid(fault))))
-	assert.Equal(t, "2 faults: url: is empty; url: is empty", shell.Message(fmt.Errorf("mds.Register: %w", datacite.Invalid(fault, fault))))
+	assert.Equal(t, "2 faults: url: is empty; url: is empty",
+		shell.Message(fmt.Errorf("mds.Register: %w", datacite.Invalid(fault, fault))))
 }

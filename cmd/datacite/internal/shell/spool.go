@@ -55,7 +55,8 @@ func (s *Shell) spool(in *Input) (name string, err error) {
 		return "", Wrong(fmt.Errorf("%s is empty", in.Name))
 	}
 	failed := func(err error) error {
-		return Wrong(fmt.Errorf("%s cannot be copied: %w; the variable %s names another folder for it", in.Name, err, TempVariable))
+		return Wrong(fmt.Errorf("%s cannot be copied: %w; the variable %s names another folder for it", in.Name, err,
+			TempVariable))
 	}
 	if s.spooled == "" {
 		if s.spooled, err = os.MkdirTemp("", "datacite-"); err != nil {

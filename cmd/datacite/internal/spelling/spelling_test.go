@@ -11,7 +11,8 @@ import (
 func TestNearest(t *testing.T) {
 	known := []string{"doi", "error", "dates", "title", "publicationYear", "publicationYears"}
 	for word, want := range map[string]string{
-		"autor": "", "notes": "", "publ": "publicationYear", "TITEL": "title", "title": "title", "tilte": "title", "titles": "title", "publicatonYeer": "publicationYear",
+		"autor": "", "notes": "", "publ": "publicationYear", "TITEL": "title", "title": "title", "tilte": "title",
+		"titles": "title", "publicatonYeer": "publicationYear",
 		"pubicatonYeer": "publicationYear", "pubicatonYeerx": "", // three letters wrong, and four
 		"dio": "doi", "xxi": "", "xxx": "", "do": "doi", "xx": "", "d": "", "": "",
 	} {

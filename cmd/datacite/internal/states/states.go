@@ -132,7 +132,8 @@ the first one has left, and sends nothing for the others.`
 func newCommand(s *shell.Shell, v verb) (*cobra.Command, *command) {
 	c := &command{Shell: s, verb: v}
 	return &cobra.Command{
-		Use: v.name + " DOI…", GroupID: shell.Writing, Args: cobra.MinimumNArgs(1), ValidArgsFunction: cobra.NoFileCompletions, RunE: c.run,
+		Use: v.name + " DOI…", GroupID: shell.Writing, Args: cobra.MinimumNArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions, RunE: c.run,
 	}, c
 }
 
@@ -164,7 +165,8 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if user := c.service.Config.Username; c.account != "" && strings.Contains(user, ".") {
-		return shell.Wrong(fmt.Errorf("%s is the login of a repository; DOIs are moved with that of its member, or of the lead of the consortium", user))
+		return shell.Wrong(fmt.Errorf("%s is the login of a repository; DOIs are moved with that of its member, or of the "+
+			"lead of the consortium", user))
 	}
 	if c.client, err = dois.NewClient(c.service.Config); err != nil {
 		return err
@@ -173,7 +175,8 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if c.source != "" {
-		if names, err = selection.Names(ctx, c.Shell, c.client, &dois.ListOptions{ClientID: []string{c.source}}, nil); err != nil {
+		if names, err = selection.Names(ctx, c.Shell, c.client, &dois.ListOptions{ClientID: []string{c.source}},
+			nil); err != nil {
 			return err
 		}
 	}
@@ -279,7 +282,8 @@ func (c *command) check(ctx context.Context, names []string) (todo []string, err
 	}
 	err = shell.InOrder(c.Shell, names, "DOIs read", read, func(name string, found *dois.Record) {
 		if found == nil && c.deletes() && !c.DryRun { // by an earlier run, or never there
-			c.Result(outcome{DOI: name, Result: "unchanged", Service: c.service.Host}, "%s is not at %s, or not of this account: there is nothing to delete", name, c.service)
+			c.Result(outcome{DOI: name, Result: "unchanged", Service: c.service.Host},
+				"%s is not at %s, or not of this account: there is nothing to delete", name, c.service)
 			return
 		}
 		if found == nil {
@@ -307,7 +311,8 @@ func (c *command) check(ctx context.Context, names []string) (todo []string, err
 		}
 	})
 	if err == nil && faults > 0 {
-		err = shell.Refused(fmt.Errorf("%s of %s cannot be %s; nothing was changed", shell.Number(faults), shell.Count(len(names), "DOI"), c.done))
+		err = shell.Refused(fmt.Errorf("%s of %s cannot be %s; nothing was changed", shell.Number(faults),
+			shell.Count(len(names), "DOI"), c.done))
 	}
 	return todo, err
 }

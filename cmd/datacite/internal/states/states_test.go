@@ -40,14 +40,19 @@ func TestStates(t *testing.T) {
 			says    string
 			state   string // of 10.5072/a, and the reason
 		}{
-			{states.Hide, []string{"hide", "10.5072/a", "10.5072/draft"}, 1, "10.5072/draft is a draft, which nobody else sees; datacite delete removes it\ndatacite: 1 of 2 DOIs cannot be hidden; nothing was changed", "findable "},
+			{states.Hide, []string{"hide", "10.5072/a", "10.5072/draft"}, 1,
+				"10.5072/draft is a draft, which nobody else sees; datacite delete removes it\ndatacite: 1 of 2 DOIs cannot be " +
+					"hidden; nothing was changed", "findable "},
 			{states.Hide, []string{"hide", "10.5072/none.csv"}, 1, "does not know 10.5072/none.csv", "findable "},
 			{states.Hide, []string{"hide", "10.5072/a", "10.5072/none"}, 1, "does not know 10.5072/none", "findable "},
 			{states.Hide, []string{"hide", "10.5072/a", "--dry-run"}, 0, "10.5072/a can be hidden at ", "findable "},
-			{states.Hide, []string{"hide", "https://doi.org/10.5072/A", "10.5072/b", "--reason", "twice"}, 0, "10.5072/a hidden at ", "registered twice"},
+			{states.Hide, []string{"hide", "https://doi.org/10.5072/A", "10.5072/b", "--reason", "twice"}, 0,
+				"10.5072/a hidden at ", "registered twice"},
 			{states.Hide, []string{"hide", "10.5072/a"}, 0, "10.5072/a is hidden at ", "registered twice"},
-			{states.Hide, []string{"hide", "10.5072/a", "--reason", "spam", "--json"}, 0, `"doi":"10.5072/a","state":"registered","result":"hidden"`, "registered spam"},
-			{states.Delete, []string{"delete", "10.5072/a", "10.5072/draft", "--yes"}, 1, "10.5072/a is registered, and is never deleted", "registered spam"},
+			{states.Hide, []string{"hide", "10.5072/a", "--reason", "spam", "--json"}, 0,
+				`"doi":"10.5072/a","state":"registered","result":"hidden"`, "registered spam"},
+			{states.Delete, []string{"delete", "10.5072/a", "10.5072/draft", "--yes"}, 1,
+				"10.5072/a is registered, and is never deleted", "registered spam"},
 			{states.Show, []string{"show", "10.5072/a"}, 0, "10.5072/a shown at ", "findable "},
 			{states.Show, []string{"show", "10.5072/a"}, 0, "10.5072/a is shown at ", "findable "},
 			{states.Show, []string{"show", "10.5072/draft"}, 1, "datacite register registers it", "findable "},
@@ -78,7 +83,9 @@ func TestAFailureInTheMiddle(t *testing.T) {
 	}})
 	defer srv.Close()
 	for _, name := range []string{"a", "b"} {
-		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/`+name+`","state":"findable","url":"https://a.example/","titles":[{"title":"A"}],"creators":[{"name":"Ice"}],"publisher":"R","publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}}`)))
+		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/`+name+
+			`","state":"findable","url":"https://a.example/","titles":[{"title":"A"}],"creators":[{"name":"Ice"}],`+
+			`"publisher":"R","publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}}`)))
 	}
 	code, out, notes := shelltest.At(srv).Do(t, states.Hide, "hide", "10.5072/a", "10.5072/b")
 	assert.Equal(t, 3, code, notes)

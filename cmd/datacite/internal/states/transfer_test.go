@@ -14,16 +14,18 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
-// repositories serves two repositories of a member, of which the first has n DOIs, and one of another member. The run has the
-// login of the member.
+// repositories serves two repositories of a member, of which the first has n DOIs, and one of another
+// member. The run has the login of the member.
 func repositories(t *testing.T, behaviour datacitetest.Behaviour, n int) (*datacitetest.Server, shelltest.Run) {
 	t.Helper()
 	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: behaviour, Accounts: []datacitetest.Account{
-		{}, {Username: "EXAMPLE.NEW", Prefixes: []string{"10.70000"}}, {Username: "OTHER.REPO", Prefixes: []string{"10.80000"}},
+		{}, {Username: "EXAMPLE.NEW", Prefixes: []string{"10.70000"}},
+		{Username: "OTHER.REPO", Prefixes: []string{"10.80000"}},
 		{Username: "EXAMPLE", Role: "provider_admin"},
 	}})
 	for i := range n {
-		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%d","url":"https://a.example/%d","titles":[{"title":"A"}]}`, i, i)))
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+			`{"doi":"10.5072/%d","url":"https://a.example/%d","titles":[{"title":"A"}]}`, i, i)))
 	}
 	run := shelltest.At(srv)
 	run.Env["DATACITE_USERNAME"] = "EXAMPLE"
@@ -56,16 +58,25 @@ func TestTransfer(t *testing.T) {
 		}{
 			{"10.5072/1", "", 2, []string{"--to is missing"}, 0, 0},
 			{"--to EXAMPLE.NEW", "", 2, []string{"give the DOIs to move, or --from"}, 0, 0},
-			{"10.5072/1 --from EXAMPLE.REPO --to EXAMPLE.NEW", "", 2, []string{"--from moves all DOIs of an account; leave it or the DOIs out"}, 0, 0},
+			{"10.5072/1 --from EXAMPLE.REPO --to EXAMPLE.NEW", "", 2,
+				[]string{"--from moves all DOIs of an account; leave it or the DOIs out"}, 0, 0},
 			{"--from EXAMPLE.NEW --to example.new", "", 2, []string{"--from and --to are both EXAMPLE.NEW"}, 0, 0},
-			{"10.5072/1 10.5072/none --to EXAMPLE.NEW --yes", "", 1, []string{"does not know 10.5072/none", "1 of 2 DOIs cannot be moved; nothing was changed"}, 0, 0},
-			{"10.5072/1 --to EXAMPLE.NONE --yes", "", 1, []string{"the service knows no repository account of this name", "0 of 1 DOI moved"}, 0, 1},
-			{"10.80000/a --to EXAMPLE.NEW --yes", "", 1, []string{"10.80000/a: ", "a repository's own login may not", "0 of 1 DOI moved"}, 0, 1},
+			{"10.5072/1 10.5072/none --to EXAMPLE.NEW --yes", "", 1,
+				[]string{"does not know 10.5072/none", "1 of 2 DOIs cannot be moved; nothing was changed"}, 0, 0},
+			{"10.5072/1 --to EXAMPLE.NONE --yes", "", 1,
+				[]string{"the service knows no repository account of this name", "0 of 1 DOI moved"}, 0, 1},
+			{"10.80000/a --to EXAMPLE.NEW --yes", "", 1,
+				[]string{"10.80000/a: ", "a repository's own login may not", "0 of 1 DOI moved"}, 0, 1},
 			{"10.5072/1 --to EXAMPLE.NEW", "", 2, []string{"Move 10.5072/1 to EXAMPLE.NEW at ", "--yes answers yes"}, 0, 0},
-			{"10.5072/1 --to EXAMPLE.NEW --dry-run", "", 0, []string{"10.5072/1 can be moved from example.repo to EXAMPLE.NEW", "note: the prefix 10.5072 does not move: EXAMPLE.NEW changes these DOIs, and creates DOIs only under its own prefixes"}, 0, 0},
-			{"10.5072/1 --to EXAMPLE.NEW --yes --json", "", 0, []string{`{"doi":"10.5072/1","state":"findable","account":"example.new","result":"moved",`}, 1, 1},
+			{"10.5072/1 --to EXAMPLE.NEW --dry-run", "", 0,
+				[]string{"10.5072/1 can be moved from example.repo to EXAMPLE.NEW",
+					"note: the prefix 10.5072 does not move: EXAMPLE.NEW changes these DOIs, and creates DOIs only under its own " +
+						"prefixes"}, 0, 0},
+			{"10.5072/1 --to EXAMPLE.NEW --yes --json", "", 0,
+				[]string{`{"doi":"10.5072/1","state":"findable","account":"example.new","result":"moved",`}, 1, 1},
 			{"10.5072/1 --to EXAMPLE.NEW --yes", "", 0, []string{"10.5072/1 belongs to EXAMPLE.NEW at "}, 1, 0},
-			{list + " - --to EXAMPLE.NEW --yes", "10.5072/4\ndoi:10.5072/5\n", 0, []string{"10.5072/2 moved to EXAMPLE.NEW", "10.5072/5 moved to EXAMPLE.NEW"}, 5, 4},
+			{list + " - --to EXAMPLE.NEW --yes", "10.5072/4\ndoi:10.5072/5\n", 0,
+				[]string{"10.5072/2 moved to EXAMPLE.NEW", "10.5072/5 moved to EXAMPLE.NEW"}, 5, 4},
 			{"--from EXAMPLE.REPO --to EXAMPLE.NEW --dry-run", "", 0, []string{"10.5072/9 can be moved"}, 5, 0},
 			{"--from EXAMPLE.REPO --to EXAMPLE.NEW --yes", "", 0, []string{"10.5072/0 moved to EXAMPLE.NEW"}, 10, 5},
 			{"--from EXAMPLE.REPO --to EXAMPLE.NEW --yes", "", 0, []string{" lists no DOI of EXAMPLE.REPO"}, 10, 0},

@@ -66,7 +66,8 @@ func mainTitle(titles []metadata.Title) int {
 }
 
 func readDescription(text string, r *Row) error {
-	r.Record.Descriptions = metadata.List[metadata.Description]{{Description: text, DescriptionType: metadata.DescriptionAbstract}}
+	r.Record.Descriptions = metadata.List[metadata.Description]{
+		{Description: text, DescriptionType: metadata.DescriptionAbstract}}
 	return nil
 }
 
@@ -79,7 +80,9 @@ func writeDescription(r *Row) string {
 
 // abstract is the place of the abstract, or -1.
 func abstract(descriptions []metadata.Description) int {
-	return slices.IndexFunc(descriptions, func(d metadata.Description) bool { return d.DescriptionType == metadata.DescriptionAbstract })
+	return slices.IndexFunc(descriptions, func(d metadata.Description) bool {
+		return d.DescriptionType == metadata.DescriptionAbstract
+	})
 }
 
 func readYear(text string, r *Row) error {
@@ -100,7 +103,8 @@ func readPublisher(text string, r *Row) error {
 	name, scheme, id, ok := identified(parts[1])
 	switch {
 	case len(parts) > 2, !isROR(parts[1]) && (!ok || name != ""):
-		return errors.New("is more than a name and, after a |, a ROR such as https://ror.org/04wxnsj81, or another identifier such as [ISNI=0000 0001 2103 2683]")
+		return errors.New("is more than a name and, after a |, a ROR such as https://ror.org/04wxnsj81, or another " +
+			"identifier such as [ISNI=0000 0001 2103 2683]")
 	case ok:
 		p.PublisherIdentifier, p.PublisherIdentifierScheme = id, scheme
 	default:
@@ -128,12 +132,15 @@ func writeType(r *Row) string {
 var (
 	dashes = strings.NewReplacer("\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2014", "-", "\u2212", "-")
 	// orcidPattern is an ORCID as people write it.
-	orcidPattern = lazy.Regexp(`(?i)^\(?(?:orcid(?: ?id)?\s*[:=]?\s*)?(?:https?://)?(?:www\.)?(?:orcid\.org/)?(\d{4})-?(\d{4})-?(\d{4})-?(\d{3}[\dx])/?\)?$`)
+	orcidPattern = lazy.Regexp(`(?i)^\(?(?:orcid(?: ?id)?\s*[:=]?\s*)?(?:https?://)?(?:www\.)?(?:orcid\.org/)?(\d{4}` +
+		`)-?(\d{4})-?(\d{4})-?(\d{3}[\dx])/?\)?$`)
 	// likeORCIDPattern is what is no affiliation and no part of a name.
 	likeORCIDPattern = lazy.Regexp(`(?i)orcid.*\d|orcid\.org/|\d{4}-\d{4}-\d{4}|^[\d x-]{15,}$`)
 	// bareIdentifierPattern is an identifier that is not written as [SCHEME=VALUE].
-	bareIdentifierPattern = lazy.Regexp(`(?i)^(https?://.*|(isni|gnd|grid|ror|viaf|wikidata|scopus|researcherid)\W*([\dx][\dx -]*|grid\.\d+\.\w+|q\d+)|grid\.\d+\.\w+)$`)
-	identifierPattern     = lazy.Regexp(`^(.*?)\s*\[([^\[\]=]*)=(.*)\]$`)
+	bareIdentifierPattern = lazy.Regexp(
+		`(?i)^(https?://.*|(isni|gnd|grid|ror|viaf|wikidata|scopus|researcherid)\W*([\dx][\dx ` +
+			`-]*|grid\.\d+\.\w+|q\d+)|grid\.\d+\.\w+)$`)
+	identifierPattern = lazy.Regexp(`^(.*?)\s*\[([^\[\]=]*)=(.*)\]$`)
 	// severalPattern is what joins names. A family name may have "y" and "e".
 	severalPattern = lazy.Regexp(`(?i)&|＆|\s(und|and|et|u\.|sowie)\s`)
 	rorPattern     = lazy.Regexp(`(?i)^(https?://)?ror\.org/\S+$`)
@@ -198,7 +205,8 @@ func creator(text string) (metadata.Creator, error) {
 		case isAffiliation:
 			c = affiliated(c, rest)
 		case hasID && name == "":
-			c.NameIdentifiers = append(c.NameIdentifiers, metadata.NameIdentifier{NameIdentifier: id, NameIdentifierScheme: scheme})
+			c.NameIdentifiers = append(c.NameIdentifiers,
+				metadata.NameIdentifier{NameIdentifier: id, NameIdentifierScheme: scheme})
 		case hasID:
 			c = affiliated(c, part)
 		case isROR(part) && organization:
@@ -212,9 +220,11 @@ func creator(text string) (metadata.Creator, error) {
 		case rorEnd(part) > 0:
 			c = affiliated(c, part)
 		case likeORCIDPattern().MatchString(dashes.Replace(part)):
-			return c, fmt.Errorf("%q is no affiliation, and an ORCID looks like 0000-0001-5727-2427; write other identifiers as [ISNI=0000 0001 2103 2683]", part)
+			return c, fmt.Errorf("%q is no affiliation, and an ORCID looks like 0000-0001-5727-2427; write other identifiers "+
+				"as [ISNI=0000 0001 2103 2683]", part)
 		case bareIdentifierPattern().MatchString(part):
-			return c, fmt.Errorf("%q is no affiliation; write an identifier with its scheme, as in [ISNI=0000 0001 2103 2683]", part)
+			return c, fmt.Errorf("%q is no affiliation; write an identifier with its scheme, as in [ISNI=0000 0001 2103 2683]",
+				part)
 		default:
 			c = affiliated(c, part)
 		}
@@ -245,17 +255,23 @@ func named(text string) (metadata.Creator, error) {
 	family, given, isPerson := strings.Cut(text, ",")
 	switch {
 	case likeORCIDPattern().MatchString(dashes.Replace(text)):
-		return metadata.Creator{}, fmt.Errorf("%q has an identifier in the name: write a | before it, as in Lovelace, Ada | 0000-0001-5727-2427", text)
+		return metadata.Creator{}, fmt.Errorf(
+			"%q has an identifier in the name: write a | before it, as in Lovelace, Ada | 0000-0001-5727-2427", text)
 	case !isPerson && severalPattern().MatchString(text):
-		return metadata.Creator{}, fmt.Errorf(`%q looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"; an organization is "org: %[1]s"`, text)
+		return metadata.Creator{}, fmt.Errorf(
+			`%q looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"; an `+
+				`organization is "org: %[1]s"`, text)
 	case strings.Contains(given, ","), severalPattern().MatchString(text):
-		return metadata.Creator{}, fmt.Errorf(`%q looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"; one person is "Family, Given", with one comma, or "person: King, Jr., Martin"`, text)
+		return metadata.Creator{}, fmt.Errorf(
+			`%q looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"; one person `+
+				`is "Family, Given", with one comma, or "person: King, Jr., Martin"`, text)
 	case isPerson && strings.TrimSpace(family) != "":
 		return metadata.Person(strings.TrimSpace(family), strings.TrimSpace(given)), nil
 	case strings.HasPrefix(text, ":"), strings.HasPrefix(text, "(:"): // a code of the schema such as :unkn
 		return metadata.Creator{Name: text}, nil
 	}
-	return metadata.Creator{}, fmt.Errorf(`%q: write persons as "Family, Given" or "Name,", organizations as "org: Name"`, text)
+	return metadata.Creator{}, fmt.Errorf(`%q: write persons as "Family, Given" or "Name,", organizations as "org: Name"`,
+		text)
 }
 
 // rorEnd is where a ROR behind a name begins, 0 if there is none.
@@ -268,7 +284,8 @@ func rorEnd(text string) int {
 
 func affiliated(c metadata.Creator, text string) metadata.Creator {
 	if name, scheme, id, ok := identified(text); ok {
-		c.Affiliation = append(c.Affiliation, metadata.Affiliation{Name: name, AffiliationIdentifier: id, AffiliationIdentifierScheme: scheme})
+		c.Affiliation = append(c.Affiliation,
+			metadata.Affiliation{Name: name, AffiliationIdentifier: id, AffiliationIdentifierScheme: scheme})
 		return c
 	}
 	if at := rorEnd(text); at > 0 {
@@ -303,7 +320,8 @@ func identifierCell(id metadata.NameIdentifier, isOrganization bool) string {
 	part := written(id.NameIdentifier, id.NameIdentifierScheme)
 	orcid, isORCID := asORCID(id.NameIdentifier)
 	switch {
-	case isORCID && !isOrganization && (id.NameIdentifierScheme == "" || strings.EqualFold(id.NameIdentifierScheme, "ORCID")):
+	case isORCID && !isOrganization && (id.NameIdentifierScheme == "" ||
+		strings.EqualFold(id.NameIdentifierScheme, "ORCID")):
 		return orcid
 	case isROR(part) && !isOrganization:
 		return "[" + id.NameIdentifierScheme + "=" + id.NameIdentifier + "]"
@@ -423,7 +441,8 @@ func readRelated(text string, r *Row) error {
 	for _, item := range split(text, ';') {
 		words := strings.Fields(strings.ReplaceAll(item, `\ `, noBreak))
 		if len(words) != 3 {
-			return fmt.Errorf("%q is not a relation, a type and an identifier, such as IsSupplementTo DOI 10.5072/article-1", item)
+			return fmt.Errorf("%q is not a relation, a type and an identifier, such as IsSupplementTo DOI 10.5072/article-1",
+				item)
 		}
 		r.Record.RelatedIdentifiers = append(r.Record.RelatedIdentifiers, metadata.RelatedIdentifier{
 			RelationType:          term[metadata.RelationType](words[0]),

@@ -73,7 +73,8 @@ func readPlaces(text string, r *Row) error {
 			p, b := &g.Point, &g.Box
 			switch {
 			case kind == "point" && coordinates(rest, degrees{"lat": &p.Latitude, "lon": &p.Longitude}):
-			case kind == "box" && coordinates(rest, degrees{"west": &b.West, "east": &b.East, "south": &b.South, "north": &b.North}):
+			case kind == "box" && coordinates(rest,
+				degrees{"west": &b.West, "east": &b.East, "south": &b.South, "north": &b.North}):
 			case i == 0:
 				g.Place = part
 			default:

@@ -24,8 +24,8 @@ import (
 //   - Stored elements that a cell no longer has are removed. The date Issued that the service makes of the year stays.
 //
 // Title, abstract, publisher and type are lists of one element: the main title, the abstract. The findings are
-// warnings about identifiers, languages and polygons that are stored and not in the result, with their paths in the stored record.
-// A nil found is a new DOI: the result is the row.
+// warnings about identifiers, languages and polygons that are stored and not in the result, with their
+// paths in the stored record. A nil found is a new DOI: the result is the row.
 func Complete(row *metadata.Record, found *dois.Record) (*metadata.Record, []datacite.Finding) {
 	switch {
 	case found == nil:
@@ -49,14 +49,15 @@ func Complete(row *metadata.Record, found *dois.Record) (*metadata.Record, []dat
 	return &whole, removed(&found.Record, &whole)
 }
 
-// inForm returns a row with the elements of the form that was found, where a cell has the text that the other form has for
-// them: the service's JSON shows some names and licences in other words than its XML.
+// inForm returns a row with the elements of the form that was found, where a cell has the text that the
+// other form has for them: the service's JSON shows some names and licences in other words than its XML.
 func inForm(row, found, stored *metadata.Record) *metadata.Record {
 	whole := *row
 	whole.Creators = shownAs(row.Creators, found.Creators, stored.Creators, creatorCell)
 	whole.Contributors = shownAs(row.Contributors, found.Contributors, stored.Contributors, contributorCell)
 	whole.RightsList = shownAs(row.RightsList, found.RightsList, stored.RightsList, rightsCell)
-	whole.FundingReferences = shownAs(row.FundingReferences, found.FundingReferences, stored.FundingReferences, fundingCell)
+	whole.FundingReferences = shownAs(row.FundingReferences, found.FundingReferences, stored.FundingReferences,
+		fundingCell)
 	return &whole
 }
 
@@ -128,7 +129,8 @@ type names [][]string
 
 // corrected is the list of a cell. An element that has a name of a stored one is merged with it; the text in the cell
 // goes before identifiers, and these before words.
-func corrected[E any](said, stored metadata.List[E], names func(E) names, merge func(said, stored E) E) metadata.List[E] {
+func corrected[E any](said, stored metadata.List[E], names func(E) names,
+	merge func(said, stored E) E) metadata.List[E] {
 	if len(said) == 0 {
 		return stored
 	}
@@ -341,13 +343,14 @@ func completePlaces(said, r *metadata.Record) {
 }
 
 func completeAlternates(said, r *metadata.Record) {
-	r.AlternateIdentifiers = corrected(said.AlternateIdentifiers, r.Alternates(), func(a metadata.AlternateIdentifier) names {
-		return names{{alternateCell(a)}, {fold(a.AlternateIdentifier)}}
-	}, func(said, a metadata.AlternateIdentifier) metadata.AlternateIdentifier {
-		reword(&a.AlternateIdentifier, said.AlternateIdentifier)
-		reword(&a.AlternateIdentifierType, said.AlternateIdentifierType)
-		return a
-	})
+	r.AlternateIdentifiers = corrected(said.AlternateIdentifiers, r.Alternates(),
+		func(a metadata.AlternateIdentifier) names {
+			return names{{alternateCell(a)}, {fold(a.AlternateIdentifier)}}
+		}, func(said, a metadata.AlternateIdentifier) metadata.AlternateIdentifier {
+			reword(&a.AlternateIdentifier, said.AlternateIdentifier)
+			reword(&a.AlternateIdentifierType, said.AlternateIdentifierType)
+			return a
+		})
 	r.Identifiers = nil // the other name of the list
 }
 
@@ -383,15 +386,17 @@ func completeRights(said, r *metadata.Record) {
 }
 
 func completeRelated(said, r *metadata.Record) {
-	r.RelatedIdentifiers = corrected(said.RelatedIdentifiers, r.RelatedIdentifiers, func(r metadata.RelatedIdentifier) names {
-		return names{{relatedCell(r)}, {string(r.RelationType) + " " + core(r.RelatedIdentifier)}, {core(r.RelatedIdentifier)}}
-	}, func(said, r metadata.RelatedIdentifier) metadata.RelatedIdentifier {
-		r.RelationType, r.RelatedIdentifierType = said.RelationType, said.RelatedIdentifierType
-		if said.RelatedIdentifierType != metadata.IdentifierDOI { // others may tell case apart
-			r.RelatedIdentifier = said.RelatedIdentifier
-		}
-		return r
-	})
+	r.RelatedIdentifiers = corrected(said.RelatedIdentifiers, r.RelatedIdentifiers,
+		func(r metadata.RelatedIdentifier) names {
+			return names{{relatedCell(r)}, {string(r.RelationType) + " " + core(r.RelatedIdentifier)},
+				{core(r.RelatedIdentifier)}}
+		}, func(said, r metadata.RelatedIdentifier) metadata.RelatedIdentifier {
+			r.RelationType, r.RelatedIdentifierType = said.RelationType, said.RelatedIdentifierType
+			if said.RelatedIdentifierType != metadata.IdentifierDOI { // others may tell case apart
+				r.RelatedIdentifier = said.RelatedIdentifier
+			}
+			return r
+		})
 }
 
 func completeDates(said, r *metadata.Record) {

@@ -37,7 +37,8 @@ func IsSpreadsheet(file string) bool { return strings.EqualFold(filepath.Ext(fil
 // Is reports whether a file is a table. Those in other formats than CSV and .xlsx are refused when
 // they are read.
 func Is(file string) bool {
-	return IsOutput(file) || slices.Contains([]string{".ods", ".xls", ".xlsm", ".xlsb", ".numbers"}, strings.ToLower(filepath.Ext(file)))
+	return IsOutput(file) || slices.Contains([]string{".ods", ".xls", ".xlsm", ".xlsb", ".numbers"},
+		strings.ToLower(filepath.Ext(file)))
 }
 
 // IsOutput reports whether a table can be written to a file of this name.
@@ -72,7 +73,8 @@ var otherTables = []struct {
 	says    string
 }{
 	{[]string{"kind", "path", "wanted", "found", "reason", "service", "result", "error"},
-		"is a table of differences that datacite audit wrote; correct the source that was compared, and give that one, or repair with datacite audit --fix"},
+		"is a table of differences that datacite audit wrote; correct the source that was compared, and give that one, or " +
+			"repair with datacite audit --fix"},
 	{[]string{"metric", "access", "count", "platform", "publisher", "month", "country", "title", "year", "type"},
 		"is a table of counts; datacite usage send sends it"},
 }
@@ -137,7 +139,8 @@ type Look struct {
 func (l *Look) At(ctx context.Context, row *Row) {
 	perhaps := *row
 	perhaps.Findings = slices.Clone(row.Findings)
-	if perhaps.lift(func(column, datacite.Finding) bool { return true }); row.Err() == nil || perhaps.Err() != nil || row.DOI == "" || l.failed {
+	if perhaps.lift(func(column, datacite.Finding) bool { return true }); row.Err() == nil || perhaps.Err() != nil ||
+		row.DOI == "" || l.failed {
 		return
 	}
 	found, err := l.Client.Get(ctx, row.DOI, &dois.GetOptions{Detail: true})
@@ -167,7 +170,8 @@ func (l *Look) Again(row *Row) {
 // SaySheets says which sheet of several is read.
 func SaySheets(s *shell.Shell, name string, r *Reader) {
 	if sheets := r.Sheets(); len(sheets) > 1 {
-		s.Say("%s: only the sheet %q is read; %s ignored", filepath.Base(name), sheets[0], shell.Count(len(sheets)-1, "other"))
+		s.Say("%s: only the sheet %q is read; %s ignored", filepath.Base(name), sheets[0],
+			shell.Count(len(sheets)-1, "other"))
 	}
 }
 
@@ -182,7 +186,8 @@ func SayOwn(s *shell.Shell, name string, r *Reader) {
 // metadata that were sent.
 func PrintOfWrite(s *shell.Shell, place string, found []datacite.Finding) {
 	for _, f := range found {
-		if slices.Contains([]datacite.Code{datacite.CodeEscaped, datacite.CodeNotInJSON, datacite.CodeNotInXML, datacite.CodeLoss}, f.Code) {
+		if slices.Contains([]datacite.Code{datacite.CodeEscaped, datacite.CodeNotInJSON, datacite.CodeNotInXML,
+			datacite.CodeLoss}, f.Code) {
 			f.Warning = false // the line says it
 			s.Warn("warning: %s: %s", place, f)
 		}
@@ -212,7 +217,8 @@ func Place(row *Row) string {
 	return fmt.Sprintf("%s, line %d", row.File, row.Line)
 }
 
-// Findings prints the faults and warnings of rows. Of equal ones it prints the first, and at the end where the others are.
+// Findings prints the faults and warnings of rows. Of equal ones it prints the first, and at the end
+// where the others are.
 type Findings struct {
 	Shell *shell.Shell
 
@@ -263,7 +269,8 @@ func (p *Findings) End() {
 	for _, same := range p.order {
 		if n := len(same.lines) - 1; n > 0 {
 			f := same.first
-			f.File, f.Line, f.Column = fmt.Sprintf("%s, and %s (%s)", f.File, shell.Count(n, "more row"), lines(same.lines[1:])), 0, 0
+			f.File, f.Line, f.Column = fmt.Sprintf("%s, and %s (%s)", f.File, shell.Count(n, "more row"),
+				lines(same.lines[1:])), 0, 0
 			p.say(f)
 		}
 	}

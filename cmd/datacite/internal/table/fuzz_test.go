@@ -17,7 +17,8 @@ func FuzzReader(f *testing.F) {
 	f.Add(items)
 	f.Add(strings.ReplaceAll(items, "\n", "\r\n"))
 	f.Add("doi;url\n10.5072/a;https://a.example/\n")
-	f.Add("title\tcreators\tpublisher\tyear\ttype\trights\n=a\t:unkn; a\\;b,c | x | \n\tP | \t26\tDataset||\tMIT; x |; |\n")
+	f.Add("title\tcreators\tpublisher\tyear\ttype\trights\n=a\t:unkn; a\\;b,c | x | \n\tP | \t26\tDataset||\tMIT; x |; " +
+		"|\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := table.NewReader("a.csv", strings.NewReader(text), nil)
 		if err != nil {

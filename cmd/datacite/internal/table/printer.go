@@ -51,7 +51,8 @@ func (l *Layout[T]) Printer(s *shell.Shell, format string, out io.Writer) *Print
 	case shell.FormatDOI:
 		p.names = shell.Tamed(out)
 	case shell.FormatCSV, shell.FormatXLSX:
-		p.sheet = NewWriter(shell.Tamed(out), &WriterOptions{Columns: l.Columns, Others: l.Others, UsedOnly: l.UsedOnly, Spreadsheet: format == shell.FormatXLSX})
+		p.sheet = NewWriter(shell.Tamed(out),
+			&WriterOptions{Columns: l.Columns, Others: l.Others, UsedOnly: l.UsedOnly, Spreadsheet: format == shell.FormatXLSX})
 	default:
 		p.screen = s.Table(out, l.Heads...)
 		p.screen.Whole = l.Whole
@@ -104,7 +105,8 @@ func (p *Printer[T]) End() error {
 		p.lost.say(p.shell)
 		err := p.sheet.Flush()
 		if n := p.sheet.Defused(); n > 0 && err == nil {
-			p.shell.Say("%s could be taken for a formula by a spreadsheet program, and got an apostrophe in front; tables are read without it", shell.Count(n, "cell"))
+			p.shell.Say("%s could be taken for a formula by a spreadsheet program, and got an apostrophe in front; tables are "+
+				"read without it", shell.Count(n, "cell"))
 		}
 		return err
 	}
@@ -140,5 +142,6 @@ func (l *losses) say(s *shell.Shell) {
 	for _, name := range slices.Sorted(maps.Keys(l.members)) {
 		all = append(all, fmt.Sprintf("%s (%s)", name, shell.Number(l.members[name])))
 	}
-	s.Say("note: of %s, some of the %s are not in the table; DOIs that are corrected by the table keep them, and new DOIs lack them", shell.Count(l.records, "record"), strings.Join(all, ", "))
+	s.Say("note: of %s, some of the %s are not in the table; DOIs that are corrected by the table keep them, and new "+
+		"DOIs lack them", shell.Count(l.records, "record"), strings.Join(all, ", "))
 }

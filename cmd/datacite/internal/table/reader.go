@@ -85,7 +85,8 @@ func (r *Reader) readHeader(opts *Options) error {
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		return datacite.Invalid(datacite.Finding{File: r.name, Code: datacite.CodeMissing, Reason: "the table is empty; the first row names the columns"})
+		return datacite.Invalid(datacite.Finding{File: r.name, Code: datacite.CodeMissing,
+			Reason: "the table is empty; the first row names the columns"})
 	case err != nil:
 		return err
 	}
@@ -189,7 +190,8 @@ func (r *Reader) Has(name string) bool {
 	return slices.ContainsFunc(r.header, func(f field) bool { return f.Name == name })
 }
 
-// Columns returns the columns of this package for a table of its results: the common ones, and the further ones that it has.
+// Columns returns the columns of this package for a table of its results: the common ones, and the
+// further ones that it has.
 func (r *Reader) Columns() (names []string) {
 	for i, c := range columns {
 		if i < common || r.Has(c.Name) {
@@ -199,8 +201,9 @@ func (r *Reader) Columns() (names []string) {
 	return names
 }
 
-// Own returns the columns that a result table has behind its own last one, and that are not known: register writes those
-// there that it passed over. Their cells are in Row.Others, behind those of the Options.
+// Own returns the columns that a result table has behind its own last one, and that are not known:
+// register writes those there that it passed over. Their cells are in Row.Others, behind those of the
+// Options.
 func (r *Reader) Own() []string { return slices.Clone(r.own) }
 
 // HasRecords reports whether the table has metadata.
@@ -254,10 +257,12 @@ func (r *Reader) row(cells []string) *Row {
 			break
 		}
 		f := r.header[i]
-		if end := strings.Count(cells[i], "\n"); r.Sheets() == nil && strings.Contains(text, "\n") && f.Name != "description" {
+		if end := strings.Count(cells[i], "\n"); r.Sheets() == nil && strings.Contains(text, "\n") &&
+			f.Name != "description" {
 			from := r.rows.Line(i)
 			row.add(r.at(i, datacite.Finding{Path: f.Name, Code: datacite.CodeSyntax, Value: text, Warning: f.other >= 0,
-				Reason: fmt.Sprintf("the cell has line breaks, from line %d to line %d: a quotation mark too many or too few makes one cell of several rows; write the cell in one line", from, from+end)}))
+				Reason: fmt.Sprintf("the cell has line breaks, from line %d to line %d: a quotation mark too many or too few "+
+					"makes one cell of several rows; write the cell in one line", from, from+end)}))
 			if f.other < 0 {
 				row.spoil(f.Name, text)
 				continue
@@ -276,12 +281,14 @@ func (r *Reader) row(cells []string) *Row {
 				row.spoil(f.Name, text)
 				row.add(r.at(i, datacite.Finding{Path: f.Name, Code: datacite.CodeSyntax, Value: text, Reason: err.Error()}))
 			} else if doubt := doubtful(f.Name, row.Record); doubt != "" {
-				row.add(r.at(i, datacite.Finding{Path: f.Name, Code: datacite.CodeValue, Value: text, Warning: true, Reason: doubt}))
+				row.add(r.at(i, datacite.Finding{Path: f.Name, Code: datacite.CodeValue, Value: text, Warning: true,
+					Reason: doubt}))
 			}
 		}
 	}
 	if len(cells) < len(r.header) {
-		row.add(r.at(-1, datacite.Finding{Code: "cells", Reason: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(r.header))}))
+		row.add(r.at(-1, datacite.Finding{Code: "cells",
+			Reason: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(r.header))}))
 	}
 	if row.Record != nil {
 		row.Record.DOI = row.DOI
@@ -297,7 +304,8 @@ func (r *Reader) year(row *Row, cell int, date, number string) string {
 		return date[:min(len(date), len("2026"))]
 	}
 	row.add(r.at(cell, datacite.Finding{Path: r.header[cell].Name, Code: datacite.CodeDate, Value: date, Warning: true,
-		Reason: fmt.Sprintf("the cell is shown as the date %s, and its number is %s, which is taken for the year; show the cell as a number", date, number)}))
+		Reason: fmt.Sprintf("the cell is shown as the date %s, and its number is %s, which is taken for the year; show the "+
+			"cell as a number", date, number)}))
 	return number
 }
 
@@ -325,7 +333,8 @@ func (r *Reader) check(row *Row, cells []string) {
 			continue
 		}
 		f.Path = name
-		mistyped := f.Code == datacite.CodeScheme && slices.Contains([]string{"creators", "publisher", "rights", "contributors"}, name)
+		mistyped := f.Code == datacite.CodeScheme && slices.Contains([]string{"creators", "publisher", "rights",
+			"contributors"}, name)
 		if f.Warning = f.Warning && !mistyped && f.Code != datacite.CodeDate; !f.Warning && said {
 			row.spoil(name, strings.TrimSpace(cells[at]))
 		}

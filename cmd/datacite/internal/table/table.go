@@ -57,8 +57,8 @@ type Row struct {
 
 	// Findings are the faults of cells, and those of the record, with file, line, column and,
 	// as the Path, the name of the column. The value of a faulty cell is missing in
-	// the row; a Writer writes the cell unchanged. Dates that cannot be read, identifiers of people and organizations that are
-	// mistyped and licences that are not on the SPDX list are errors here.
+	// the row; a Writer writes the cell unchanged. Dates that cannot be read, identifiers of people and
+	// organizations that are mistyped and licences that are not on the SPDX list are errors here.
 	Findings []datacite.Finding
 
 	faulty map[string]string // cells with a fault, by column
@@ -68,15 +68,16 @@ type Row struct {
 // there are none.
 func (r *Row) Err() error { return datacite.Invalid(r.Findings...) }
 
-// Lift removes the faults of cells and values that have the text of what is stored, and those of empty cells where something is
-// stored: it may be kept, though it would not be accepted as new.
+// Lift removes the faults of cells and values that have the text of what is stored, and those of empty
+// cells where something is stored: it may be kept, though it would not be accepted as new.
 func (r *Row) Lift(found *dois.Record) {
 	forms := []*metadata.Record{&found.Record, Stored(found)}
 	r.lift(func(c column, f datacite.Finding) bool {
 		return slices.ContainsFunc(forms, func(form *metadata.Record) bool {
 			text, stored := r.faulty[c.Name], c.cell(&Row{Record: form})
 			isItem := f.Value != "" && strings.Contains(stored, f.Value)
-			return stored != "" && (text == "" || text == stored || isItem || !c.faultIn(without(split(text, ';'), split(stored, ';')), f))
+			return stored != "" && (text == "" || text == stored || isItem ||
+				!c.faultIn(without(split(text, ';'), split(stored, ';')), f))
 		})
 	})
 }
@@ -96,9 +97,10 @@ func without(said, stored []string) (rest []string) {
 // faultIn reports whether a cell of these elements has a fault.
 func (c *column) faultIn(elements []string, f datacite.Finding) bool {
 	row := &Row{Record: &metadata.Record{}}
-	return c.read(strings.Join(elements, "; "), row) != nil || slices.ContainsFunc(row.Record.Findings(), func(other datacite.Finding) bool {
-		return other.Code == f.Code && other.Value == f.Value && ofMember(other.Path) == c.Name
-	})
+	return c.read(strings.Join(elements, "; "), row) != nil || slices.ContainsFunc(row.Record.Findings(),
+		func(other datacite.Finding) bool {
+			return other.Code == f.Code && other.Value == f.Value && ofMember(other.Path) == c.Name
+		})
 }
 
 func (r *Row) lift(isStored func(column, datacite.Finding) bool) {
@@ -116,8 +118,8 @@ type Column struct {
 }
 
 // Columns returns the columns that a table may have. In the header of a table, case is
-// ignored, and a hyphen or an underscore is equal to a space; the names of DataCite's JSON, such as publicationYear, are
-// accepted, too.
+// ignored, and a hyphen or an underscore is equal to a space; the names of DataCite's JSON, such as
+// publicationYear, are accepted, too.
 func Columns() []Column {
 	var all []Column
 	for _, c := range columns {
@@ -164,30 +166,50 @@ var columns = []column{
 	{Column{"state", "draft, registered or findable", "findable"}, false, "", readState,
 		func(r *Row) string { return r.State }, nil},
 	{Column{"title", "title", "Glacier length, 1850 to 2020"}, true, "titles", readTitle, writeTitle, completeTitle},
-	{Column{"creators", "Family, Given | ORCID | affiliation and its ROR; next creator. An organization is org: Name | ROR. Only the name is needed; there may be several affiliations. Identifiers of other schemes are [ISNI=0000 0001 2103 2683], those of an affiliation behind its name. A name that is taken as it is follows person: or name:", "Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group"},
+	{Column{"creators", "Family, Given | ORCID | affiliation and its ROR; next creator. An organization is org: Name | " +
+		"ROR. Only the name is needed; there may be several affiliations. Identifiers of other schemes are [ISNI=0000 0001 " +
+		"2103 2683], those of an affiliation behind its name. A name that is taken as it is follows person: or " +
+		"name:", "Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group"},
 		true, "creators", readCreators, writeCreators, completeCreators},
-	{Column{"publisher", "who holds or releases the item; after a | its ROR, or another identifier such as [ISNI=0000 0001 2103 2683]", "Example Repository"}, true, "publisher", readPublisher,
+	{Column{"publisher", "who holds or releases the item; after a | its ROR, or another identifier such as [ISNI=0000 " +
+		"0001 2103 2683]", "Example Repository"}, true, "publisher", readPublisher,
 		func(r *Row) string { return publisherCell(r.Record.Publisher) }, completePublisher},
 	{Column{"year", "year of publication, four digits", "2026"}, true, yearMember, readYear,
 		func(r *Row) string { return string(r.Record.PublicationYear) }, completeYear},
-	{Column{"type", "general type of the schema; after a | the type in your own words", "Dataset | Tabular data"}, true, "types", readType, writeType, completeType},
-	{Column{"description", "abstract", "Lengths of 120 glaciers, measured every ten years."}, false, "descriptions", readDescription, writeDescription, completeDescription},
-	{Column{"subjects", "keywords; after a | the scheme of the keyword", "glaciers; climate | Example Thesaurus"}, false, "subjects", readSubjects, writeSubjects, completeSubjects},
-	{Column{"rights", "licences by SPDX identifier, or an address, or a text with its address after a |", "CC-BY-4.0"}, false, "rightsList", readRights, writeRights, completeRights},
-	textColumn(Column{"language", "code of the language of the item", "en"}, "language", func(r *metadata.Record) *string { return &r.Language }),
-	{Column{"related identifiers", "the relation, the type of the identifier, the identifier", "IsSupplementTo DOI 10.5072/article-1; References URL https://example.org/map"},
+	{Column{"type", "general type of the schema; after a | the type in your own words", "Dataset | Tabular data"}, true,
+		"types", readType, writeType, completeType},
+	{Column{"description", "abstract", "Lengths of 120 glaciers, measured every ten years."}, false, "descriptions",
+		readDescription, writeDescription, completeDescription},
+	{Column{"subjects", "keywords; after a | the scheme of the keyword", "glaciers; climate | Example Thesaurus"}, false,
+		"subjects", readSubjects, writeSubjects, completeSubjects},
+	{Column{"rights", "licences by SPDX identifier, or an address, or a text with its address after a |", "CC-BY-4.0"},
+		false, "rightsList", readRights, writeRights, completeRights},
+	textColumn(Column{"language", "code of the language of the item", "en"}, "language",
+		func(r *metadata.Record) *string { return &r.Language }),
+	{Column{"related identifiers", "the relation, the type of the identifier, the identifier",
+		"IsSupplementTo DOI 10.5072/article-1; References URL https://example.org/map"},
 		false, "relatedIdentifiers", readRelated, writeRelated, completeRelated},
-	{Column{"dates", "the kind of date, then a day, month or year, or two of them with a slash; after a | a note", "Collected 1850/2020; Available 2026-01-31"}, false, "dates", readDates, writeDates, completeDates},
-	{Column{"contributors", "the role, a colon, and the rest as for creators", "Editor: Noether, Emmy | 0000-0001-5727-2427; HostingInstitution: org: Ice Group"},
+	{Column{"dates", "the kind of date, then a day, month or year, or two of them with a slash; after a | a note",
+		"Collected 1850/2020; Available 2026-01-31"}, false, "dates", readDates, writeDates, completeDates},
+	{Column{"contributors", "the role, a colon, and the rest as for creators",
+		"Editor: Noether, Emmy | 0000-0001-5727-2427; HostingInstitution: org: Ice Group"},
 		false, "contributors", readContributors, writeContributors, completeContributors},
-	{Column{"funding", "the funder and its ROR or Crossref Funder ID, or another identifier such as [GRID=grid.452896.4]; after a | each, award number, title and URL of the award", "European Research Council https://ror.org/0472cxd90 | 883574 | Ice of the Alps | https://example.org/883574"},
+	{Column{"funding", "the funder and its ROR or Crossref Funder ID, or another identifier such as " +
+		"[GRID=grid.452896.4]; after a | each, award number, title and URL of the " +
+		"award", "European Research Council https://ror.org/0472cxd90 | 883574 | Ice of the Alps | " +
+		"https://example.org/883574"},
 		false, "fundingReferences", readFunding, writeFunding, completeFunding},
-	{Column{"places", "the name of a place; after a | its point or box, in decimal degrees; one of them is enough", "Aletsch Glacier | point lat 46.5 lon 8.05; Alps | box west 6.8 east 10.5 south 45.8 north 47.8"},
+	{Column{"places", "the name of a place; after a | its point or box, in decimal degrees; one of them is enough",
+		"Aletsch Glacier | point lat 46.5 lon 8.05; Alps | box west 6.8 east 10.5 south 45.8 north 47.8"},
 		false, "geoLocations", readPlaces, writePlaces, completePlaces},
-	textColumn(Column{"version", "version of the item", "1.2"}, "version", func(r *metadata.Record) *string { return &r.Version }),
-	textsColumn(Column{"sizes", "sizes, durations, numbers of pages", "15 MB; 3 files"}, "sizes", func(r *metadata.Record) *metadata.List[string] { return &r.Sizes }),
-	textsColumn(Column{"formats", "file formats", "text/csv; application/pdf"}, "formats", func(r *metadata.Record) *metadata.List[string] { return &r.Formats }),
-	{Column{"alternate identifiers", "another name of the item; after a | its type", "ICE-7 | accession number"}, false, "alternateIdentifiers", readAlternates, writeAlternates, completeAlternates},
+	textColumn(Column{"version", "version of the item", "1.2"}, "version",
+		func(r *metadata.Record) *string { return &r.Version }),
+	textsColumn(Column{"sizes", "sizes, durations, numbers of pages", "15 MB; 3 files"}, "sizes",
+		func(r *metadata.Record) *metadata.List[string] { return &r.Sizes }),
+	textsColumn(Column{"formats", "file formats", "text/csv; application/pdf"}, "formats",
+		func(r *metadata.Record) *metadata.List[string] { return &r.Formats }),
+	{Column{"alternate identifiers", "another name of the item; after a | its type", "ICE-7 | accession number"}, false,
+		"alternateIdentifiers", readAlternates, writeAlternates, completeAlternates},
 }
 
 // columnOf returns the column with a name in a header, which may be that of the property in DataCite's JSON.
@@ -212,7 +234,8 @@ func plain(name string) string {
 // ofMember returns the column for a path of the record, "" if there is none.
 func ofMember(path string) string {
 	for _, c := range columns {
-		if rest, ok := strings.CutPrefix(path, c.member); ok && c.member != "" && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+		if rest, ok := strings.CutPrefix(path, c.member); ok && c.member != "" && (rest == "" || rest[0] == '.' ||
+			rest[0] == '[') {
 			return c.Name
 		}
 	}

@@ -68,16 +68,21 @@ func TestRows(t *testing.T) {
 				metadata.Organization("Ice Group"), metadata.Person("Plato", ""),
 			},
 			Publisher: metadata.Publisher{
-				Name: "Example Repository", PublisherIdentifier: "https://ror.org/04wxnsj81", PublisherIdentifierScheme: "ROR", SchemeURI: "https://ror.org",
+				Name: "Example Repository", PublisherIdentifier: "https://ror.org/04wxnsj81", PublisherIdentifierScheme: "ROR",
+				SchemeURI: "https://ror.org",
 			},
 			PublicationYear: "2026",
 			Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset, ResourceType: "Table"},
-			Descriptions:    metadata.List[metadata.Description]{{Description: "Lengths.\n\nEvery ten years.", DescriptionType: metadata.DescriptionAbstract}},
-			Subjects:        metadata.List[metadata.Subject]{{Subject: "glaciers"}, {Subject: "climate", SubjectScheme: "Example Thesaurus"}},
-			RightsList:      metadata.List[metadata.Rights]{metadata.SPDX("CC-BY-4.0"), {RightsURI: "https://example.org/terms"}, {Rights: "All rights reserved"}},
-			Language:        "en",
+			Descriptions: metadata.List[metadata.Description]{
+				{Description: "Lengths.\n\nEvery ten years.", DescriptionType: metadata.DescriptionAbstract}},
+			Subjects: metadata.List[metadata.Subject]{{Subject: "glaciers"},
+				{Subject: "climate", SubjectScheme: "Example Thesaurus"}},
+			RightsList: metadata.List[metadata.Rights]{metadata.SPDX("CC-BY-4.0"), {RightsURI: "https://example.org/terms"},
+				{Rights: "All rights reserved"}},
+			Language: "en",
 			RelatedIdentifiers: metadata.List[metadata.RelatedIdentifier]{{
-				RelationType: metadata.RelationIsSupplementTo, RelatedIdentifierType: metadata.IdentifierDOI, RelatedIdentifier: "10.5072/article-1",
+				RelationType: metadata.RelationIsSupplementTo, RelatedIdentifierType: metadata.IdentifierDOI,
+				RelatedIdentifier: "10.5072/article-1",
 			}},
 			Dates: metadata.List[metadata.Date]{
 				{Date: "1850/2020", DateType: metadata.DateCollected},
@@ -93,11 +98,12 @@ func TestRows(t *testing.T) {
 func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
 	want := read(t, "a.csv", items)
 	for name, text := range map[string]string{
-		"a mark":                 "\ufeff" + items,
-		"Windows":                strings.ReplaceAll(items, "\n", "\r\n"),
-		"written":                written(t, want, nil),
-		"tabs":                   written(t, want, &table.WriterOptions{Layout: sheet.Layout{Comma: '\t'}}),
-		"empty rows and columns": strings.NewReplacer("Dates\n", "Dates,,\n,,,\n", ",,,,,,\n", ",,,,,,,,\n,,,,,,,,,,,,,,,\n").Replace(items),
+		"a mark":  "\ufeff" + items,
+		"Windows": strings.ReplaceAll(items, "\n", "\r\n"),
+		"written": written(t, want, nil),
+		"tabs":    written(t, want, &table.WriterOptions{Layout: sheet.Layout{Comma: '\t'}}),
+		"empty rows and columns": strings.NewReplacer("Dates\n", "Dates,,\n,,,\n", ",,,,,,\n",
+			",,,,,,,,\n,,,,,,,,,,,,,,,\n").Replace(items),
 	} {
 		got := read(t, "a.csv", text)
 		require.Len(t, got, 2, name)
@@ -107,7 +113,8 @@ func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
 		}
 		assert.Equal(t, want, got, name)
 	}
-	for text, layout := range map[string]sheet.Layout{"doi;url\n": {Comma: ';'}, "\ufeffdoi,url\r\n": {Comma: ',', CRLF: true}, "sep=;\r\n\"doi\"\r\n": {Comma: ';', CRLF: true}} {
+	for text, layout := range map[string]sheet.Layout{"doi;url\n": {Comma: ';'},
+		"\ufeffdoi,url\r\n": {Comma: ',', CRLF: true}, "sep=;\r\n\"doi\"\r\n": {Comma: ';', CRLF: true}} {
 		r, err := table.NewReader("a.csv", strings.NewReader(text), nil)
 		require.NoError(t, err)
 		assert.Equal(t, layout, r.Layout(), text)
@@ -138,12 +145,14 @@ func TestHeaders(t *testing.T) {
 		"doi,keywords":   `did you mean "subjects"?`,
 		"doi,autor":      `the column is named "autor", which is not one of`,
 		"sep=;\ndoi;utl": `a.csv, line 2, column 2: the column is named "utl"`,
-		"doi,titles,Resource Type General,publicationYear,rightsList": "the table also needs the columns creators, publisher, or",
-		"doi,creator":                   `did you mean "creators"?`,
-		"doi,Related-Identifier":        `did you mean "related identifiers"?`,
-		"doi,url,DOI":                   `column 3: the column is named "doi", like another column`,
-		"doi,url,title":                 "a.csv: the table also needs the columns creators, publisher, year, type",
-		"doi,gr\xfcn":                   `a.csv, line 1, column 7: the text is not UTF-8; save the table again as .xlsx, or as "CSV UTF-8"`,
+		"doi,titles,Resource Type General,publicationYear,rightsList": "the table also needs the columns creators, " +
+			"publisher, or",
+		"doi,creator":            `did you mean "creators"?`,
+		"doi,Related-Identifier": `did you mean "related identifiers"?`,
+		"doi,url,DOI":            `column 3: the column is named "doi", like another column`,
+		"doi,url,title":          "a.csv: the table also needs the columns creators, publisher, year, type",
+		"doi,gr\xfcn": `a.csv, line 1, column 7: the text is not UTF-8; save the table again as .xlsx, ` +
+			`or as "CSV UTF-8"`,
 		strings.Repeat("doi ", 100_000): "the row is longer than 256 KiB",
 		"doi|url":                       `column 1: the column is named "doi|url"`,
 	} {
@@ -156,7 +165,8 @@ func TestHeaders(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, r.HasRecords())
 	assert.True(t, r.Has("error"))
-	assert.Equal(t, &table.Row{DOI: "10.5072/a", Others: []string{"bad", ""}, File: "a.csv", Line: 2}, rowOf(t, "a.csv", text, opts))
+	assert.Equal(t, &table.Row{DOI: "10.5072/a", Others: []string{"bad", ""}, File: "a.csv", Line: 2},
+		rowOf(t, "a.csv", text, opts))
 }
 
 // All unknown columns are reported at once, and can be passed over, as the caller writes them.
@@ -165,8 +175,10 @@ func TestColumnsOfOnesOwn(t *testing.T) {
 	_, err := table.NewReader("a.csv", strings.NewReader(text), nil)
 	require.ErrorIs(t, err, table.ErrUnknownColumn)
 	for _, want := range []string{
-		`column 2: the column is named "notes", which is not one of doi, url`, `column 3: the column is named "utl"; did you mean "url"?`,
-		`column 4: the column is named "in charge", which is none of these either`, `column 5: the column is named "shelf", which is none of these either`,
+		`column 2: the column is named "notes", which is not one of doi, url`,
+		`column 3: the column is named "utl"; did you mean "url"?`,
+		`column 4: the column is named "in charge", which is none of these ` +
+			`either`, `column 5: the column is named "shelf", which is none of these either`,
 	} {
 		assert.ErrorContains(t, err, want)
 	}
@@ -194,7 +206,8 @@ func TestPartialTables(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	good := map[string]string{"title": "T", "creators": "Lovelace, Ada", "publisher": "P", "year": "2026", "type": "Dataset"}
+	good := map[string]string{"title": "T", "creators": "Lovelace, Ada", "publisher": "P", "year": "2026",
+		"type": "Dataset"}
 	for _, tt := range []struct{ column, cell, says string }{
 		{"doi", "glacier", `"glacier" is not a DOI such as 10.5072/glacier-1`},
 		{"url", "repository.example.org", "is not a URL that begins with https:// or http://"},
@@ -205,27 +218,36 @@ func TestFaults(t *testing.T) {
 		{"title", "a\x01b", "XML cannot contain"},
 		{"creators", "Ada Lovelace", `write persons as "Family, Given" or "Name,", organizations as "org: Name"`},
 		{"creators", ", Ada", `write persons as`},
-		{"creators", "Groß, Änne & Weiß, Öl", `"Groß, Änne & Weiß, Öl" looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"`},
+		{"creators", "Groß, Änne & Weiß, Öl",
+			`"Groß, Änne & Weiß, Öl" looks like several persons: write a semicolon between them, as in "Lovelace, Ada; ` +
+				`Noether, Emmy"`},
 		{"creators", "Müller J., Weiß A., Groß B.", "looks like several persons: write a semicolon between them"},
 		{"creators", "Groß, Änne und Öl Weiß", "looks like several persons"},
 		{"creators", "Lovelace, Ada AND Noether, Emmy", "looks like several persons"},
 		{"creators", "Curie, Marie et Pierre", "looks like several persons"},
-		{"creators", "Institut für Schnee- und Lawinenforschung", `an organization is "org: Institut für Schnee- und Lawinenforschung"`},
-		{"creators", "\"Lovelace,\nNoether,\"", "the cell has line breaks, from line 3 to line 4: a quotation mark too many or too few makes one cell of several rows"},
+		{"creators", "Institut für Schnee- und Lawinenforschung",
+			`an organization is "org: Institut für Schnee- und Lawinenforschung"`},
+		{"creators", "\"Lovelace,\nNoether,\"",
+			"the cell has line breaks, from line 3 to line 4: a quotation mark too many or too few makes one cell of several " +
+				"rows"},
 		{"title", "\"T\n\nrepeated\"", "the cell has line breaks, from line 3 to line 5"},
 		{"creators", "King, Jr., Martin", `one person is "Family, Given", with one comma, or "person: King, Jr., Martin"`},
 		{"creators", "Lovelace, Ada (0000-0001-5727-2427)", "has an identifier in the name: write a | before it"},
 		{"creators", "Lovelace, Ada 0000–0001–5727–2427", "has an identifier in the name"},
-		{"creators", "Lovelace, Ada | ORCID 0000-0001-5727", "is no affiliation, and an ORCID looks like 0000-0001-5727-2427"},
+		{"creators", "Lovelace, Ada | ORCID 0000-0001-5727",
+			"is no affiliation, and an ORCID looks like 0000-0001-5727-2427"},
 		{"creators", "Lovelace, Ada | 0000 0001 2103 2683", "is no affiliation, and an ORCID looks like"},
-		{"creators", "Lovelace, Ada | GND 118540238", "is no affiliation; write an identifier with its scheme, as in [ISNI=0000 0001 2103 2683]"},
-		{"creators", "Lovelace, Ada | https://www.wikidata.org/wiki/Q7259", "is no affiliation; write an identifier with its scheme"},
+		{"creators", "Lovelace, Ada | GND 118540238",
+			"is no affiliation; write an identifier with its scheme, as in [ISNI=0000 0001 2103 2683]"},
+		{"creators", "Lovelace, Ada | https://www.wikidata.org/wiki/Q7259",
+			"is no affiliation; write an identifier with its scheme"},
 		{"creators", "Lovelace, Ada | [ISNI=0000 0001 2103 2684]", "the check digit of this ISNI does not match"},
 		{"creators", "Lovelace, Ada; Groß, Änne&Weiß, Öl", "looks like several persons"},
 		{"creators", "Lovelace, Ada | 0000-0001-5727-2428", "the check digit of this ORCID does not match"},
 		{"creators", "Lovelace, Ada | https://orcid.org/ada", "an ORCID looks like"},
 		{"publisher", "P | [grid.5335.0]", "or another identifier such as [ISNI=0000 0001 2103 2683]"},
-		{"creators", "Lovelace, Ada | https://ror.org/04wxnsj81", "has a ROR id that does not follow the name of its organization"},
+		{"creators", "Lovelace, Ada | https://ror.org/04wxnsj81",
+			"has a ROR id that does not follow the name of its organization"},
 		{"creators", "org: Ice Group | 0000-0001-5727-2427", "is an organization with an ORCID"},
 		{"creators", "org: Ice Group | https://ror.org/04wxnsj82", "the check digits of this ROR do not match"},
 		{"publisher", "P | Q", "is more than a name and, after a |, a ROR"},
@@ -272,9 +294,11 @@ func TestFaults(t *testing.T) {
 		{"language", "Deutsch", `"Deutsch" is no code of a language, such as de or en`},
 		{"rights", "MIT; CC BY 4.0", `"CC BY 4.0" is stored as a text; the licence is CC-BY-4.0`},
 		{"subjects", "ice, snow, glaciers", `is one keyword; write a semicolon between several`},
-		{"language", "de-AT", ""}, {"rights", "CC BY 4.0 | https://a.example/; All rights reserved", ""}, {"subjects", "ice, snow, glaciers; Alps", ""}, {"subjects", "Bern, Switzerland", ""},
+		{"language", "de-AT", ""}, {"rights", "CC BY 4.0 | https://a.example/; All rights reserved",
+			""}, {"subjects", "ice, snow, glaciers; Alps", ""}, {"subjects", "Bern, Switzerland", ""},
 	} {
-		rows := read(t, "a.csv", fmt.Sprintf("title\tcreators\tpublisher\tyear\ttype\t%s\nT\tLovelace, Ada\tP\t2026\tDataset\t%s\n", tt.column, tt.cell))
+		rows := read(t, "a.csv", fmt.Sprintf(
+			"title\tcreators\tpublisher\tyear\ttype\t%s\nT\tLovelace, Ada\tP\t2026\tDataset\t%s\n", tt.column, tt.cell))
 		require.NoError(t, rows[0].Err(), tt.cell)
 		if tt.says == "" {
 			assert.Empty(t, rows[0].Findings)
@@ -297,7 +321,8 @@ func TestFaults(t *testing.T) {
 func TestSpellingsOfAnORCID(t *testing.T) {
 	want := metadata.Person("Lovelace", "Ada").ORCID("0000-0002-1694-233X")
 	for _, text := range []string{
-		"0000-0002-1694-233X", "0000-0002-1694-233x", "https://orcid.org/0000-0002-1694-233X", "https://orcid.org/0000-0002-1694-233X/", "http://www.orcid.org/0000-0002-1694-233x",
+		"0000-0002-1694-233X", "0000-0002-1694-233x", "https://orcid.org/0000-0002-1694-233X",
+		"https://orcid.org/0000-0002-1694-233X/", "http://www.orcid.org/0000-0002-1694-233x",
 		"orcid.org/0000-0002-1694-233X", "orcid:0000-0002-1694-233X", "ORCID 0000-0002-1694-233X", "ORCID iD: https://orcid.org/0000-0002-1694-233X", "0000–0002–1694–233X",
 		"0000‐0002‑1694−233X", "000000021694233X", "(0000-0002-1694-233X)", "ORCID=0000-0002-1694-233X",
 	} {
@@ -309,8 +334,10 @@ func TestSpellingsOfAnORCID(t *testing.T) {
 
 // What joins several persons is a part of these names.
 func TestPersonsJoinedInOneNameAreParts(t *testing.T) {
-	for _, name := range []string{"Ramón y Cajal, Santiago", "Sand, George", "Andersen, Hans", "org: Marks & Spencer, Ltd, and Sons", "Eça e Silva, José", "Undset, Sigrid"} {
-		rows := read(t, "a.csv", "title\tcreators\tpublisher\tyear\ttype\nT\t"+name+" | Ice & Snow, Ltd, and Sons\tP\t2026\tDataset\n")
+	for _, name := range []string{"Ramón y Cajal, Santiago", "Sand, George", "Andersen, Hans",
+		"org: Marks & Spencer, Ltd, and Sons", "Eça e Silva, José", "Undset, Sigrid"} {
+		rows := read(t, "a.csv", "title\tcreators\tpublisher\tyear\ttype\nT\t"+name+
+			" | Ice & Snow, Ltd, and Sons\tP\t2026\tDataset\n")
 		require.NoError(t, rows[0].Err(), name)
 		assert.Equal(t, strings.TrimPrefix(name, "org: "), rows[0].Record.Creators[0].Name)
 	}
@@ -318,7 +345,8 @@ func TestPersonsJoinedInOneNameAreParts(t *testing.T) {
 
 // Nothing of a faulty row is lost when it is written again, to be corrected there.
 func TestFaultyCellsAreWrittenAsTheyWere(t *testing.T) {
-	const text = "doi,url,state,title,creators,publisher,year,type,dates,rights\nx,y,z,T,Ada,P | Q,26,Datset,31.1.2026,CC-BY-4\n"
+	const text = "doi,url,state,title,creators,publisher,year,type,dates,rights\nx,y,z,T,Ada,P | " +
+		"Q,26,Datset,31.1.2026,CC-BY-4\n"
 	rows := read(t, "a.csv", text)
 	var out bytes.Buffer
 	w := table.NewWriter(&out, nil)
@@ -338,8 +366,10 @@ func TestFaultyCellsAreWrittenAsTheyWere(t *testing.T) {
 func TestWhatColumnsCannotHoldIsNamed(t *testing.T) {
 	w := table.NewWriter(&bytes.Buffer{}, nil)
 	lost, err := w.Write(&table.Row{Record: &metadata.Record{
-		Titles:       metadata.List[metadata.Title]{{Title: "A"}, {Title: "B"}},
-		Creators:     metadata.List[metadata.Creator]{{Name: "Ada", NameIdentifiers: metadata.List[metadata.NameIdentifier]{{NameIdentifier: "1", NameIdentifierScheme: "GND", SchemeURI: "https://d-nb.info/gnd/"}}}},
+		Titles: metadata.List[metadata.Title]{{Title: "A"}, {Title: "B"}},
+		Creators: metadata.List[metadata.Creator]{
+			{Name: "Ada", NameIdentifiers: metadata.List[metadata.NameIdentifier]{
+				{NameIdentifier: "1", NameIdentifierScheme: "GND", SchemeURI: "https://d-nb.info/gnd/"}}}},
 		RelatedItems: metadata.List[metadata.RelatedItem]{{RelationType: "IsPublishedIn"}},
 		Subjects:     metadata.List[metadata.Subject]{{Subject: "ice"}},
 		Sizes:        metadata.List[string]{},
@@ -364,7 +394,8 @@ func TestRoundTrip(t *testing.T) {
 	for range *rounds {
 		rows = append(rows, randomRow(random))
 	}
-	for _, opts := range []*table.WriterOptions{nil, {Layout: sheet.Layout{Comma: ';', CRLF: true}}, {Layout: sheet.Layout{Comma: '\t'}}, {Spreadsheet: true}} {
+	for _, opts := range []*table.WriterOptions{nil, {Layout: sheet.Layout{Comma: ';', CRLF: true}},
+		{Layout: sheet.Layout{Comma: '\t'}}, {Spreadsheet: true}} {
 		got := read(t, "a.csv", written(t, rows, opts))
 		require.Len(t, got, len(rows))
 		for i, row := range rows {
@@ -411,33 +442,49 @@ func randomRow(random *rand.Rand) *table.Row {
 		}
 		if maybe() {
 			c = c.AffiliatedWith(text(), "04wxnsj81").AffiliatedWith(text(), "")
-			c.Affiliation = append(c.Affiliation, metadata.Affiliation{Name: text(), AffiliationIdentifier: "1 [x] " + word(), AffiliationIdentifierScheme: "GRID"})
+			c.Affiliation = append(c.Affiliation,
+				metadata.Affiliation{Name: text(), AffiliationIdentifier: "1 [x] " + word(), AffiliationIdentifierScheme: "GRID"})
 		}
 		if maybe() {
-			c.NameIdentifiers = append(c.NameIdentifiers, metadata.NameIdentifier{NameIdentifier: text(), NameIdentifierScheme: word()}, metadata.NameIdentifier{NameIdentifier: "0000 0001 2103 2683", NameIdentifierScheme: "ISNI"})
+			c.NameIdentifiers = append(c.NameIdentifiers,
+				metadata.NameIdentifier{NameIdentifier: text(),
+					NameIdentifierScheme: word()}, metadata.NameIdentifier{NameIdentifier: "0000 0001 2103 2683",
+					NameIdentifierScheme: "ISNI"})
 		}
 		r.Creators = append(r.Creators, c)
 	}
 	if maybe() {
-		r.Contributors = metadata.List[metadata.Contributor]{{Creator: r.Creators[0], ContributorType: metadata.ContributorEditor}, {Creator: metadata.Organization(text()), ContributorType: "Sponsor"}}
+		r.Contributors = metadata.List[metadata.Contributor]{
+			{Creator: r.Creators[0], ContributorType: metadata.ContributorEditor},
+			{Creator: metadata.Organization(text()), ContributorType: "Sponsor"}}
 		r.FundingReferences = metadata.List[metadata.FundingReference]{
-			{FunderName: text(), FunderIdentifier: "https://ror.org/04wxnsj81", FunderIdentifierType: metadata.FunderROR, SchemeURI: "https://ror.org", AwardURI: "https://a.example/;|"},
-			{FunderName: text(), FunderIdentifier: "https://doi.org/10.13039/501100000780", FunderIdentifierType: metadata.FunderCrossref, AwardNumber: text(), AwardTitle: text()},
-			{FunderName: text(), FunderIdentifier: "grid.452896.4", FunderIdentifierType: metadata.FunderGRID}, {FunderName: text()},
+			{FunderName: text(), FunderIdentifier: "https://ror.org/04wxnsj81", FunderIdentifierType: metadata.FunderROR,
+				SchemeURI: "https://ror.org", AwardURI: "https://a.example/;|"},
+			{FunderName: text(), FunderIdentifier: "https://doi.org/10.13039/501100000780",
+				FunderIdentifierType: metadata.FunderCrossref, AwardNumber: text(), AwardTitle: text()},
+			{FunderName: text(), FunderIdentifier: "grid.452896.4",
+				FunderIdentifierType: metadata.FunderGRID}, {FunderName: text()},
 		}
 		r.GeoLocations = metadata.List[metadata.GeoLocation]{
-			{Place: text()}, {Place: text(), Point: metadata.Point{Latitude: "46.5", Longitude: "-8.05"}}, {Box: metadata.Box{West: "6", East: "7", South: "-1.50", North: "2"}},
+			{Place: text()}, {Place: text(), Point: metadata.Point{Latitude: "46.5", Longitude: "-8.05"}},
+			{Box: metadata.Box{West: "6", East: "7", South: "-1.50", North: "2"}},
 		}
 		r.Version, r.Sizes, r.Formats = text(), metadata.List[string]{text(), text()}, metadata.List[string]{"text/csv"}
-		r.AlternateIdentifiers = metadata.List[metadata.AlternateIdentifier]{{AlternateIdentifier: text(), AlternateIdentifierType: text()}}
+		r.AlternateIdentifiers = metadata.List[metadata.AlternateIdentifier]{
+			{AlternateIdentifier: text(), AlternateIdentifierType: text()}}
 	}
 	if maybe() {
-		r.Descriptions = metadata.List[metadata.Description]{{Description: lines(), DescriptionType: metadata.DescriptionAbstract}}
+		r.Descriptions = metadata.List[metadata.Description]{
+			{Description: lines(), DescriptionType: metadata.DescriptionAbstract}}
 		r.Subjects = metadata.List[metadata.Subject]{{Subject: text()}, {Subject: text(), SubjectScheme: text()}}
-		r.RightsList = metadata.List[metadata.Rights]{metadata.SPDX("MIT"), {Rights: text() + " x", RightsURI: "https://a.example/;|"}, {Rights: word()}}
+		r.RightsList = metadata.List[metadata.Rights]{metadata.SPDX("MIT"),
+			{Rights: text() + " x", RightsURI: "https://a.example/;|"}, {Rights: word()}}
 		r.Language = "de"
-		r.RelatedIdentifiers = metadata.List[metadata.RelatedIdentifier]{{RelationType: "Cites", RelatedIdentifierType: "URL", RelatedIdentifier: `https://a.example/;|\`}, {RelationType: "Cites", RelatedIdentifierType: "ISBN", RelatedIdentifier: `978 0 306\ 40615 7`}}
-		r.Dates = metadata.List[metadata.Date]{{Date: "2020/2021", DateType: "Collected"}, {Date: "2020", DateType: "Issued", DateInformation: text()}}
+		r.RelatedIdentifiers = metadata.List[metadata.RelatedIdentifier]{
+			{RelationType: "Cites", RelatedIdentifierType: "URL", RelatedIdentifier: `https://a.example/;|\`},
+			{RelationType: "Cites", RelatedIdentifierType: "ISBN", RelatedIdentifier: `978 0 306\ 40615 7`}}
+		r.Dates = metadata.List[metadata.Date]{{Date: "2020/2021", DateType: "Collected"},
+			{Date: "2020", DateType: "Issued", DateInformation: text()}}
 	}
 	return &table.Row{DOI: r.DOI, URL: "https://a.example/" + fmt.Sprint(random.IntN(9)), Record: r}
 }
@@ -446,7 +493,8 @@ func randomRow(random *rand.Rand) *table.Row {
 func TestCreatorsFollowTheirDescription(t *testing.T) {
 	i := slices.IndexFunc(table.Columns(), func(c table.Column) bool { return c.Name == "creators" })
 	pattern, _, _ := strings.Cut(table.Columns()[i].Description, ". Only the name")
-	cell := strings.NewReplacer("next creator. An organization is ", "", "ORCID", "0000-0001-5727-2427", "affiliation and its ROR", "Ice Group https://ror.org/04wxnsj81", "ROR", "https://ror.org/04wxnsj81").Replace(pattern)
+	cell := strings.NewReplacer("next creator. An organization is ", "", "ORCID", "0000-0001-5727-2427",
+		"affiliation and its ROR", "Ice Group https://ror.org/04wxnsj81", "ROR", "https://ror.org/04wxnsj81").Replace(pattern)
 	rows := read(t, "a.csv", "title,creators,publisher,year,type\nT,\""+cell+"\",P,2026,Dataset\n")
 	require.Len(t, rows, 1)
 	assert.Empty(t, rows[0].Findings)
@@ -474,9 +522,12 @@ func book(t *testing.T, rows string) string {
 	w := zip.NewWriter(&out)
 	const office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 	for name, text := range map[string]string{
-		"_rels/.rels":     `<Relationships><Relationship Type="` + office + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-		"xl/workbook.xml": `<workbook xmlns:r="` + office + `"><sheets><sheet name="Items" r:id="r1"/><sheet name="Notes" r:id="r1"/></sheets></workbook>`,
-		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="r1" Type="` + office + `/worksheet" Target="sheet.xml"/>` +
+		"_rels/.rels": `<Relationships><Relationship Type="` + office +
+			`/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+		"xl/workbook.xml": `<workbook xmlns:r="` + office +
+			`"><sheets><sheet name="Items" r:id="r1"/><sheet name="Notes" r:id="r1"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="r1" Type="` + office +
+			`/worksheet" Target="sheet.xml"/>` +
 			`<Relationship Type="` + office + `/styles" Target="styles.xml"/></Relationships>`,
 		"xl/styles.xml": `<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="17"/></cellXfs></styleSheet>`,
 		"xl/sheet.xml":  `<worksheet><sheetData>` + rows + `</sheetData></worksheet>`,
@@ -512,7 +563,8 @@ func TestDatesOfSpreadsheets(t *testing.T) {
 		"#45047": {"2023", "2023-05-01"}, // a spreadsheet shows May-23
 		"2026":   {"2026", "2026"},
 	} {
-		text := book(t, cellsOf("Title", "Creators", "Publisher", "Year", "Type")+cellsOf(cell, "Lovelace, Ada", "P", cell, "Dataset"))
+		text := book(t, cellsOf("Title", "Creators", "Publisher", "Year",
+			"Type")+cellsOf(cell, "Lovelace, Ada", "P", cell, "Dataset"))
 		r, err := table.NewReader("a.xlsx", strings.NewReader(text), nil)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"Items", "Notes"}, r.Sheets())
@@ -522,7 +574,8 @@ func TestDatesOfSpreadsheets(t *testing.T) {
 		assert.EqualValues(t, want.year, row.Record.PublicationYear)
 		if cell == "#2026" {
 			require.Len(t, row.Findings, 1)
-			assert.Equal(t, `warning: a.xlsx, line 2, column 4: year: the cell is shown as the date 1905-07-18, and its number is 2026, which is taken for the year; show the cell as a number`, row.Findings[0].String())
+			assert.Equal(t, `warning: a.xlsx, line 2, column 4: year: the cell is shown as the date 1905-07-18, and its `+
+				`number is 2026, which is taken for the year; show the cell as a number`, row.Findings[0].String())
 		} else {
 			assert.Empty(t, row.Findings)
 		}
@@ -532,7 +585,8 @@ func TestDatesOfSpreadsheets(t *testing.T) {
 // Faults are where people see them in a spreadsheet, and a damaged one gives no rows.
 func TestFaultsOfSpreadsheets(t *testing.T) {
 	good := cellsOf("DOI", "URL") + cellsOf("10.5072/a", "https://a.example/")
-	rows := read(t, "a.xlsx", book(t, `<row/>`+good+`<row r="7"><c t="str"><v>x</v></c></row><row><c r="C8"><v>1</v></c></row>`))
+	rows := read(t, "a.xlsx", book(t,
+		`<row/>`+good+`<row r="7"><c t="str"><v>x</v></c></row><row><c r="C8"><v>1</v></c></row>`))
 	require.Len(t, rows, 3)
 	require.NoError(t, rows[0].Err())
 	assert.Equal(t, 3, rows[0].Line)
@@ -546,7 +600,8 @@ func TestFaultsOfSpreadsheets(t *testing.T) {
 func TestSomeColumns(t *testing.T) {
 	var out strings.Builder
 	w := table.NewWriter(&out, &table.WriterOptions{Columns: []string{"title", "DOI"}, Others: []string{"cited"}})
-	lost, err := w.Write(&table.Row{DOI: "10.5072/a", URL: "https://a.example/", Others: []string{"3"}, Record: &metadata.Record{Titles: []metadata.Title{{Title: "=1"}}, Version: "2"}})
+	lost, err := w.Write(&table.Row{DOI: "10.5072/a", URL: "https://a.example/", Others: []string{"3"},
+		Record: &metadata.Record{Titles: []metadata.Title{{Title: "=1"}}, Version: "2"}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"version"}, lost)
 	require.NoError(t, w.Flush())

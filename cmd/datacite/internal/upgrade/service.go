@@ -65,7 +65,8 @@ func (c *command) ofService(ctx context.Context) error {
 		return c.stopped(ctx, err)
 	}
 	if c.fix && len(names) > 0 {
-		if err := c.Confirm(fmt.Sprintf("Write the metadata of %s at %s in kernel 4?", shell.Count(len(names), "DOI"), c.service)); err != nil {
+		if err := c.Confirm(fmt.Sprintf("Write the metadata of %s at %s in kernel 4?", shell.Count(len(names), "DOI"),
+			c.service)); err != nil {
 			return err
 		}
 	}
@@ -73,9 +74,12 @@ func (c *command) ofService(ctx context.Context) error {
 	for _, name := range names {
 		values[name] = c.given.of("", name)
 	}
-	err = shell.InOrder(c.Shell, names, "DOIs", func(name string) (*outcome, error) { return c.ofDOI(ctx, name, values[name]) },
+	err = shell.InOrder(c.Shell, names, "DOIs", func(name string) (*outcome, error) {
+		return c.ofDOI(ctx, name, values[name])
+	},
 		func(name string, out *outcome) { c.end(out, values[name]) })
-	if saved := c.done.save(c.Shell, "no DOI has metadata of kernel 2 or 3"); saved != nil { // also of a run that was stopped
+	// also of a run that was stopped
+	if saved := c.done.save(c.Shell, "no DOI has metadata of kernel 2 or 3"); saved != nil {
 		return saved
 	}
 	if err != nil {
@@ -89,7 +93,8 @@ func (c *command) ofService(ctx context.Context) error {
 
 // stopped is the error of a run that did not come to its end.
 func (c *command) stopped(ctx context.Context, err error) error {
-	done := fmt.Sprintf("%s upgraded; %srun the same command again to continue", shell.Count(c.sent.Load(), "DOI"), c.unwritten())
+	done := fmt.Sprintf("%s upgraded; %srun the same command again to continue", shell.Count(c.sent.Load(), "DOI"),
+		c.unwritten())
 	switch {
 	case ctx.Err() != nil: // a DOI whose write is not clear is looked at first, next time
 		return shell.Interrupted("%s", done)
@@ -137,7 +142,8 @@ func (c *command) ofDOI(ctx context.Context, name string, values map[string]stri
 	case err == nil:
 		out.Result = upgraded
 		c.sent.Add(1)
-	case ctx.Err() != nil, datacite.Temporary(err), errors.Is(err, datacite.ErrUnauthorized), errors.Is(err, datacite.ErrUnclear):
+	case ctx.Err() != nil, datacite.Temporary(err), errors.Is(err,
+		datacite.ErrUnauthorized), errors.Is(err, datacite.ErrUnclear):
 		return nil, err
 	default:
 		out.Result, out.Faults = failed, []fault{{Reason: shell.Message(err)}}
@@ -154,7 +160,8 @@ func (c *command) reportDOIs(n int) error {
 		c.Say("%d of %s at %s can be upgraded; --fix writes them", c.count[checked], of, c.service)
 	}
 	if c.count[failed] > 0 {
-		return shell.Refused(fmt.Errorf("%d of %s were not upgraded; the lines above say why", c.count[failed]+c.count[refused], of))
+		return shell.Refused(fmt.Errorf("%d of %s were not upgraded; the lines above say why",
+			c.count[failed]+c.count[refused], of))
 	}
 	return c.refused(of)
 }

@@ -28,12 +28,14 @@ func put(t *testing.T, srv *datacitetest.Server, doi, document string) {
 	t.Helper()
 	r, err := metadata.ParseXML(strings.NewReader(document))
 	require.NoError(t, err)
-	require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"state":"registered","url":"https://a.example/%[1]s","schemaVersion":%q,"xml":%q,"client":"example.repo",
+	require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+		`{"doi":%q,"state":"registered","url":"https://a.example/%[1]s","schemaVersion":%q,"xml":%q,"client":"example.repo",
 		"creators":[{"name":"Ice"}],"titles":[{"title":"A"}],"publisher":{"name":"R"},"publicationYear":%q,"types":{"resourceTypeGeneral":%q}}`,
 		doi, r.SchemaVersion, base64.StdEncoding.EncodeToString([]byte(document)), r.PublicationYear, r.Types.ResourceTypeGeneral)))
 }
 
-// DOIs are checked, what is missing is filled in, they are upgraded, and then there is nothing to do. Only their metadata change.
+// DOIs are checked, what is missing is filled in, they are upgraded, and then there is nothing to do.
+// Only their metadata change.
 func TestUpgradeOfDOIs(t *testing.T) {
 	const place = `<geoLocations><geoLocation><geoLocationPoint>46.5 8.1</geoLocationPoint></geoLocation></geoLocations>`
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
@@ -47,14 +49,18 @@ func TestUpgradeOfDOIs(t *testing.T) {
 		code, out, notes := run.Do(t, Command, "upgrade", "--prefix", "10.5072", "--missing", "missing.csv")
 		assert.Equal(t, 2, code)
 		assert.Contains(t, out, "10.5072/a: kernel 3, can be upgraded\n")
-		assert.Contains(t, notes, "error: 10.5072/b, line 1: types.resourceTypeGeneral: the general resource type is mandatory\n")
+		assert.Contains(t, notes, "error: 10.5072/b, line 1: types.resourceTypeGeneral: the general resource type is "+
+			"mandatory\n")
 		assert.Contains(t, notes, "2 of 3 DOIs with metadata of kernel 2 or 3 at ")
 		assert.Zero(t, shelltest.Writes(srv))
 
-		rows := fillIn(t, "missing.csv", map[string]string{"types.resourceTypeGeneral": "Dataset", "dates[0].dateType": "Other", "dates[1].dateType": "Other"})
+		rows := fillIn(t, "missing.csv",
+			map[string]string{"types.resourceTypeGeneral": "Dataset", "dates[0].dateType": "Other",
+				"dates[1].dateType": "Other"})
 		assert.Equal(t, []string{"", "10.5072/b", "types.resourceTypeGeneral", "Dataset", ""}, rows[0])
 		assert.Len(t, rows, 3)
-		code, out, notes = run.Do(t, Command, "upgrade", "--client", "example.repo", "--values", "missing.csv", "--fix", "--yes", "--output", "done.csv")
+		code, out, notes = run.Do(t, Command, "upgrade", "--client", "example.repo", "--values", "missing.csv", "--fix",
+			"--yes", "--output", "done.csv")
 		assert.Equal(t, 1, code, notes)
 		lines := strings.Split(string(shelltest.Read(t, "done.csv")), "\n")
 		assert.Equal(t, "\ufeffdoi,kernel,result,derived,error", strings.TrimSpace(lines[0]))
@@ -64,7 +70,8 @@ func TestUpgradeOfDOIs(t *testing.T) {
 		assert.Contains(t, notes, "error: 10.5072/e: ")
 		assert.Contains(t, notes, "1 of 3 DOIs with metadata of kernel 2 or 3 were not upgraded")
 		assert.Contains(t, out, "10.5072/b: kernel 2.2, upgraded\n")
-		for name, want := range map[string]string{"10.5072/a": "<pointLatitude>46.5</pointLatitude>", "10.5072/b": `dateInformation="EndDate"`} {
+		for name, want := range map[string]string{"10.5072/a": "<pointLatitude>46.5</pointLatitude>",
+			"10.5072/b": `dateInformation="EndDate"`} {
 			now, err := srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true})
 			require.NoError(t, err)
 			assert.Contains(t, string(now.MetadataXML), want)

@@ -166,7 +166,8 @@ func readValues(name string) (*values, error) {
 			return ""
 		}
 		if reason := v.add(cell, rows.Line(0)); reason != "" {
-			faults = append(faults, datacite.Finding{File: filepath.Base(name), Line: rows.Line(0), Code: datacite.CodeValue, Reason: reason})
+			faults = append(faults, datacite.Finding{File: filepath.Base(name), Line: rows.Line(0), Code: datacite.CodeValue,
+				Reason: reason})
 		}
 	}
 }

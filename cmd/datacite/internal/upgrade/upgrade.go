@@ -258,7 +258,8 @@ func (c *command) apart(path, below string) error {
 func (c *command) all(ctx context.Context, documents []document) error {
 	for i, d := range documents {
 		if ctx.Err() != nil {
-			return shell.Interrupted("%d of %s done; %srun the same command again", i, shell.Count(len(documents), "file"), c.unwritten())
+			return shell.Interrupted("%d of %s done; %srun the same command again", i, shell.Count(len(documents), "file"),
+				c.unwritten())
 		}
 		if err := c.one(d); err != nil {
 			return err
@@ -283,7 +284,9 @@ func (c *command) one(d document) error {
 	if err == nil && out.Result == checked && c.Output != "" {
 		output := filepath.Join(c.Output, filepath.FromSlash(d.name))
 		if other := c.sameFile(output); other != "" {
-			out.Result, out.Faults = refused, []fault{{Reason: fmt.Sprintf("its new file would be that of %s, since this system does not tell their names apart; give another --output", other)}}
+			out.Result, out.Faults = refused, []fault{
+				{Reason: fmt.Sprintf("its new file would be that of %s, since this system does not tell their names apart; give "+
+					"another --output", other)}}
 		} else {
 			out.Result, out.Output = upgraded, output
 			err = c.write(output, document)
@@ -387,7 +390,8 @@ func (c *command) print(o *outcome) {
 	if o.Result != refused && o.Result != failed || c.JSON {
 		var text strings.Builder
 		text.WriteString(map[string]string{
-			upgraded: "kernel " + o.Kernel + ", upgraded", checked: "kernel " + o.Kernel + ", can be upgraded", current: "is of kernel 4 already",
+			upgraded: "kernel " + o.Kernel + ", upgraded", checked: "kernel " + o.Kernel + ", can be upgraded",
+			current: "is of kernel 4 already",
 		}[o.Result])
 		for _, d := range o.Derived {
 			if !isOfAll[d.Path] {

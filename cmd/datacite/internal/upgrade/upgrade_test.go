@@ -18,8 +18,10 @@ import (
 
 // xml is a document of a kernel, with a part of its own.
 func xml(kernel, doi, part string) string {
-	return `<resource xmlns="http://datacite.org/schema/kernel-` + kernel + `"><identifier identifierType="DOI">` + doi + `</identifier>` +
-		`<creators><creator><creatorName>Ice</creatorName></creator></creators><titles><title>A</title></titles><publisher>R</publisher>` + part + `</resource>`
+	return `<resource xmlns="http://datacite.org/schema/kernel-` + kernel + `"><identifier identifierType="DOI">` + doi +
+		`</identifier>` +
+		`<creators><creator><creatorName>Ice</creatorName></creator></creators><titles><title>A</title></titles><publisher>` +
+		`R</publisher>` + part + `</resource>`
 }
 
 const (
@@ -32,8 +34,10 @@ func old(t *testing.T) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	for name, text := range map[string]string{
-		"a.xml": xml("2.2", "10.5072/a", typed+dated), "b.xml": xml("3", "10.5072/b", `<publicationYear>2014</publicationYear>`),
-		"in/c.XML": xml("2.1", "10.5072/c", `<publicationYear>about 1987</publicationYear>`), "d.xml": xml("4", "10.5072/d", typed), "notes.txt": "",
+		"a.xml": xml("2.2", "10.5072/a", typed+dated),
+		"b.xml": xml("3", "10.5072/b", `<publicationYear>2014</publicationYear>`),
+		"in/c.XML": xml("2.1", "10.5072/c",
+			`<publicationYear>about 1987</publicationYear>`), "d.xml": xml("4", "10.5072/d", typed), "notes.txt": "",
 	} {
 		name = filepath.Join(folder, "old", filepath.FromSlash(name))
 		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
@@ -65,7 +69,8 @@ func TestUpgrade(t *testing.T) {
 		code, out, notes := shelltest.Run{}.Do(t, Command, "upgrade", "old", "--missing", table)
 		assert.Equal(t, 2, code)
 		assert.Equal(t, "a.xml: kernel 2.2, can be upgraded\n"+
-			"  dates[0].dateType: \"StartDate\" becomes \"Other\"\n  dates[1].dateType: \"EndDate\" becomes \"Other\"\nd.xml: is of kernel 4 already\n", out)
+			"  dates[0].dateType: \"StartDate\" becomes \"Other\"\n  dates[1].dateType: \"EndDate\" becomes \"Other\"\nd.xml: "+
+			"is of kernel 4 already\n", out)
 		assert.Equal(t, "error: b.xml, line 1: types.resourceTypeGeneral: the general resource type is mandatory\n"+
 			"error: in/c.XML, line 1: types.resourceTypeGeneral: the general resource type is mandatory\n"+
 			"error: in/c.XML, line 1: publicationYear: a year of publication is four digits\n"+table+" is written\n"+
@@ -73,14 +78,19 @@ func TestUpgrade(t *testing.T) {
 			"datacite: 2 of 4 files cannot be upgraded; the lines above say why\n", notes)
 
 		assert.Equal(t, [][]string{
-			{"a.xml", "10.5072/a", "dates[0].dateType", "Collected", "StartDate"}, {"a.xml", "10.5072/a", "dates[1].dateType", "Collected", "EndDate"},
+			{"a.xml", "10.5072/a", "dates[0].dateType", "Collected", "StartDate"},
+			{"a.xml", "10.5072/a", "dates[1].dateType", "Collected", "EndDate"},
 			{"b.xml", "10.5072/b", "types.resourceTypeGeneral", "Text", ""},
-			{"in/c.XML", "10.5072/c", "types.resourceTypeGeneral", "Text", ""}, {"in/c.XML", "10.5072/c", "publicationYear", "1987", "about 1987"},
-		}, fillIn(t, table, map[string]string{"types.resourceTypeGeneral": "Text", "publicationYear": "1987", "dates[0].dateType": "Collected", "dates[1].dateType": "Collected"}))
-		code, out, notes = shelltest.Run{}.Do(t, Command, "upgrade", "old", "--values", table, "--output", "new", "--missing", "rest.csv")
+			{"in/c.XML", "10.5072/c", "types.resourceTypeGeneral", "Text",
+				""}, {"in/c.XML", "10.5072/c", "publicationYear", "1987", "about 1987"},
+		}, fillIn(t, table, map[string]string{"types.resourceTypeGeneral": "Text", "publicationYear": "1987",
+			"dates[0].dateType": "Collected", "dates[1].dateType": "Collected"}))
+		code, out, notes = shelltest.Run{}.Do(t, Command, "upgrade", "old", "--values", table, "--output", "new", "--missing",
+			"rest.csv")
 		assert.Zero(t, code, notes)
 		assert.Contains(t, out, "in/c.XML: kernel 2.1, upgraded\n  publicationYear: \"about 1987\" becomes \"1987\"\n")
-		assert.Equal(t, "nothing is missing; rest.csv is not written\n3 of 4 files upgraded in new, 1 of kernel 4 already\n", notes)
+		assert.Equal(t, "nothing is missing; rest.csv is not written\n3 of 4 files upgraded in new, 1 of kernel 4 already\n",
+			notes)
 		assert.Equal(t, []string{"a.xml", "b.xml", "in/c.XML"}, written(t, "new"))
 		assert.Contains(t, string(shelltest.Read(t, "new/a.xml")), `<date dateType="Collected">2010/2011</date>`)
 		assert.NoFileExists(t, "rest.csv")
@@ -140,7 +150,8 @@ func TestUpgradeOfSome(t *testing.T) {
 	t.Chdir(old(t))
 	code, out, notes := shelltest.Run{}.Do(t, Command, "upgrade", "old", "--output", "new", "--json")
 	assert.Equal(t, 2, code, notes)
-	assert.Contains(t, notes, "2 of 4 files cannot be upgraded; the lines above say why; --missing TABLE writes a table to fill in")
+	assert.Contains(t, notes, "2 of 4 files cannot be upgraded; the lines above say why; --missing TABLE writes a table "+
+		"to fill in")
 	assert.Equal(t, []string{"a.xml"}, written(t, "new"))
 	var all []outcome
 	for line := range strings.Lines(out) {
@@ -150,14 +161,16 @@ func TestUpgradeOfSome(t *testing.T) {
 	}
 	require.Len(t, all, 4)
 	assert.Equal(t, outcome{
-		File: "a.xml", DOI: "10.5072/a", Kernel: "2.2", Result: upgraded, Output: filepath.Join("new", "a.xml"), Derived: []derived{
+		File: "a.xml", DOI: "10.5072/a", Kernel: "2.2", Result: upgraded, Output: filepath.Join("new", "a.xml"),
+		Derived: []derived{
 			{"schemaVersion", "http://datacite.org/schema/kernel-2.2", metadata.Namespace},
 			{"dates[0].dateType", "StartDate", "Other"}, {"dates[1].dateType", "EndDate", "Other"},
 		},
 	}, all[0])
 	assert.Equal(t, outcome{
-		File: "b.xml", DOI: "10.5072/b", Kernel: "3", Result: refused, Derived: []derived{{"schemaVersion", "http://datacite.org/schema/kernel-3", metadata.Namespace}},
-		Faults: []fault{{"types.resourceTypeGeneral", "", "the general resource type is mandatory", 1}},
+		File: "b.xml", DOI: "10.5072/b", Kernel: "3", Result: refused,
+		Derived: []derived{{"schemaVersion", "http://datacite.org/schema/kernel-3", metadata.Namespace}},
+		Faults:  []fault{{"types.resourceTypeGeneral", "", "the general resource type is mandatory", 1}},
 	}, all[1])
 }
 
@@ -165,9 +178,13 @@ func TestRefusals(t *testing.T) {
 	t.Chdir(old(t))
 	require.NoError(t, os.Mkdir("empty", 0o700))
 	tables := map[string]string{
-		"two.csv":  "doi,property,value\n10.5072/B,types.resourceTypeGeneral,Text\nhttps://doi.org/10.5072/b,types.resourceTypeGeneral,Dataset\n",
-		"bare.csv": "file,property,value\n,publicationYear,2014\n", "other.csv": "doi,title\n10.5072/a,A\n", "latin.csv": "doi,property,value\n10.5072/b,publisher,M\xfcller\n",
-		"wrong.csv": "doi,property,value\n10.5072/b,types.resourceTypeGeneral,Datset\n10.5072/none,publicationYear,2014\n", "right.csv": "doi,property,value\n10.5072/A,publicationYear,2015\n",
+		"two.csv": "doi,property,value\n10.5072/B,types.resourceTypeGeneral,Text\nhttps://doi.org/10.5072/b," +
+			"types.resourceTypeGeneral,Dataset\n",
+		"bare.csv": "file,property,value\n,publicationYear," +
+			"2014\n", "other.csv": "doi,title\n10.5072/a,A\n", "latin.csv": "doi,property,value\n10.5072/b,publisher," +
+			"M\xfcller\n",
+		"wrong.csv": "doi,property,value\n10.5072/b,types.resourceTypeGeneral,Datset\n10.5072/none,publicationYear," +
+			"2014\n", "right.csv": "doi,property,value\n10.5072/A,publicationYear,2015\n",
 	}
 	for name, text := range tables {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
@@ -191,7 +208,9 @@ func TestRefusals(t *testing.T) {
 		{"old --values bare.csv", "line 2: a value needs its property, and its file or DOI"},
 		{"old --values other.csv", "the columns are file, doi, property, value, stored, reason"},
 		{"old --values latin.csv", "is not UTF-8"},
-		{"old/b.xml --values wrong.csv", "b.xml, line 1: types.resourceTypeGeneral: the schema has no general resource type \"Datset\"; did you mean Dataset?"},
+		{"old/b.xml --values wrong.csv",
+			"b.xml, line 1: types.resourceTypeGeneral: the schema has no general resource type \"Datset\"; did you mean " +
+				"Dataset?"},
 		{"old/b.xml --values wrong.csv", "wrong.csv: values for 1 document that there are not, first in line 3"},
 		{"old/a.xml --values right.csv", "publicationYear: a value is given for this place, where none is needed"},
 		{"old/notes.txt", "notes.txt, line 1: the document has no element"},

@@ -36,7 +36,8 @@ type writer struct {
 	days bool   // the month is counted in two nights
 }
 
-var writers = []writer{{file: "report.json"}, {file: "counts.csv"}, {file: "counts.xlsx"}, {"report.json", true}, {"counts.csv", true}, {"counts.xlsx", true}}
+var writers = []writer{{file: "report.json"}, {file: "counts.csv"}, {file: "counts.xlsx"}, {"report.json", true},
+	{"counts.csv", true}, {"counts.xlsx", true}}
 
 // readers are the commands that read what is written, and what is given with a file.
 var readers = map[string][]string{"send": {"usage", "send"}, "repair": {"usage", "repair", "example.repo", "--yes"}}
@@ -51,7 +52,9 @@ func TestUsageSeams(t *testing.T) {
 					if w.days && behaviour == datacitetest.Documented {
 						continue // days are counted before a service is asked
 					}
-					if !t.Run(fmt.Sprint(seed, " ", behaviour, " ", w, " ", name), func(t *testing.T) { newMonth(t, seed, behaviour).pass(w, args) }) {
+					if !t.Run(fmt.Sprint(seed, " ", behaviour, " ", w, " ", name), func(t *testing.T) {
+						newMonth(t, seed, behaviour).pass(w, args)
+					}) {
 						return
 					}
 				}
@@ -73,13 +76,15 @@ type monthOf struct {
 
 // names are DOIs that people have. Some of them have no record.
 var names = []string{
-	"10.5072/plain", "10.5072/Upper.Case", "10.5072/a(b)c;d_e", "10.5072/s1234-5678(97)12:3<1::aid-x>3.0.co;2-#", "10.5072/a&b", "10.5072/a b",
+	"10.5072/plain", "10.5072/Upper.Case", "10.5072/a(b)c;d_e", "10.5072/s1234-5678(97)12:3<1::aid-x>3.0.co;2-#",
+	"10.5072/a&b", "10.5072/a b",
 	"10.5072/größe", "10.5072/数据", "10.5072/a+b=c", "10.5072/'quoted'", "10.5072/a%2fb", "10.5072/a?b=c", "10.5072/=1+1", "10.5072/a,b", "10.5072/a\"b", "10.5072//two/slashes/",
 }
 
 // texts are titles and publishers.
 var texts = []string{
-	"Salt & Pepper", "x<5 & y>3", "CO<sub>2</sub>", "R&amp;D", `"quoted", 'so'`, " blanks  around ", "气候", "שלום", "Ångström – µ", "=1+1", "+49 30 1", "-5 °C", "@home", "'=x", "'",
+	"Salt & Pepper", "x<5 & y>3", "CO<sub>2</sub>", "R&amp;D", `"quoted", 'so'`, " blanks  around ", "气候", "שלום",
+	"Ångström – µ", "=1+1", "+49 30 1", "-5 °C", "@home", "'=x", "'",
 	"a;b,c|d", "007", "1e5", "2025-10-01", "_x0041_", "back\\slash", "tab\there", "two\nlines", "𝄞", "NULL", "#N/A", "%s%d", "\"", "a\"\"b",
 }
 
@@ -88,14 +93,17 @@ func newMonth(t *testing.T, seed uint64, behaviour datacitetest.Behaviour) *mont
 	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
 	random := rand.New(rand.NewPCG(seed, 40))
 	pick := func(all []string) string { return all[random.IntN(len(all))] }
-	m := &monthOf{T: t, shows: behaviour == datacitetest.Deployed, srv: datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour}), folder: t.TempDir(), want: map[string]reports.Dataset{}, known: map[string]bool{}}
+	m := &monthOf{T: t, shows: behaviour == datacitetest.Deployed,
+		srv: datacitetest.NewServer(&datacitetest.Options{
+			Behaviour: behaviour}), folder: t.TempDir(), want: map[string]reports.Dataset{}, known: map[string]bool{}}
 	t.Cleanup(m.srv.Close)
 	var events []counter.Event
 	for i, name := range names {
 		if random.IntN(3) == 0 && i > 0 {
 			continue
 		}
-		d := reports.Dataset{Title: pick(texts), Publisher: pick(texts), YOP: fmt.Sprint(1900 + random.IntN(126)), URI: "https://repository.example.org/data?a=1&b=" + fmt.Sprint(i)}
+		d := reports.Dataset{Title: pick(texts), Publisher: pick(texts), YOP: fmt.Sprint(1900 + random.IntN(126)),
+			URI: "https://repository.example.org/data?a=1&b=" + fmt.Sprint(i)}
 		record := datacitetest.RandomRecord(seed*100 + uint64(i))
 		if random.IntN(3) == 0 {
 			d.Title = record.Titles[0].Title
@@ -107,8 +115,10 @@ func newMonth(t *testing.T, seed uint64, behaviour datacitetest.Behaviour) *mont
 		m.want[doi.Key(name)] = d
 		for range 1 + random.IntN(9) {
 			events = append(events, counter.Event{
-				DOI: name, Time: time.Date(2025, 10, 1+random.IntN(31), random.IntN(24), random.IntN(60), 0, 0, time.UTC), URL: "/" + fmt.Sprint(random.IntN(3)), Request: random.IntN(3) == 0,
-				Cookie: fmt.Sprint(random.IntN(4)), Agent: pick([]string{"Mozilla/5.0 (X11)", "curl/8"}), Country: pick([]string{"", "de", "FR", "us"}),
+				DOI: name, Time: time.Date(2025, 10, 1+random.IntN(31), random.IntN(24), random.IntN(60), 0, 0, time.UTC),
+				URL: "/" + fmt.Sprint(random.IntN(3)), Request: random.IntN(3) == 0,
+				Cookie: fmt.Sprint(random.IntN(4)), Agent: pick([]string{"Mozilla/5.0 (X11)",
+					"curl/8"}), Country: pick([]string{"", "de", "FR", "us"}),
 			})
 		}
 	}
@@ -140,7 +150,8 @@ func newMonth(t *testing.T, seed uint64, behaviour datacitetest.Behaviour) *mont
 // register registers a dataset, by either interface; false if it is refused.
 func (m *monthOf) register(name, url string, record *metadata.Record, asXML bool) bool {
 	if !asXML {
-		_, err := m.srv.DOIs().Create(m.Context(), &dois.Draft{DOI: name, URL: url, Event: dois.EventPublish, Record: *record})
+		_, err := m.srv.DOIs().Create(m.Context(),
+			&dois.Draft{DOI: name, URL: url, Event: dois.EventPublish, Record: *record})
 		return err == nil
 	}
 	doc, err := mds.NewDocument(record)
@@ -162,7 +173,8 @@ func (m *monthOf) run(args ...string) (code int, notes string) {
 	r := shelltest.At(m.srv)
 	r.Env["DATACITE_TOKEN"] = m.srv.Token(m.srv.Now().Add(400 * 24 * time.Hour))
 	code, out, notes := r.Do(m.T, Command, args...)
-	require.True(m, code == 0 || strings.Contains(notes, "datacite: "), "%v: %d without an error message: %s", args, code, notes)
+	require.True(m, code == 0 || strings.Contains(notes, "datacite: "), "%v: %d without an error message: %s", args, code,
+		notes)
 	return code, out + notes
 }
 
@@ -178,7 +190,8 @@ func (m *monthOf) pass(w writer, reader []string) {
 	m.holds(said + notes)
 	before := shelltest.Writes(m.srv)
 	m.srv.ProcessUsage()
-	for _, again := range [][]string{reader, append(slices.Clone(readers["send"]), reader[slices.Index(reader, file):]...), append(slices.Clone(readers["repair"]), reader[slices.Index(reader, file):]...)} {
+	for _, again := range [][]string{reader, append(slices.Clone(readers["send"]), reader[slices.Index(reader, file):]...),
+		append(slices.Clone(readers["repair"]), reader[slices.Index(reader, file):]...)} {
 		m.reads(again)
 	}
 	require.Equal(m, before, shelltest.Writes(m.srv), "a second pass changes nothing")
@@ -203,7 +216,8 @@ func (m *monthOf) reads(args []string) (notes string) {
 // count counts the month, if w.days in two nights, and again.
 func (m *monthOf) count(w writer) (notes string) {
 	file := filepath.Join(m.folder, w.file)
-	args := append([]string{"usage", "count", "--month", month, "--creator", creator, "--log-format", "json", "--gap", "0", "--describe", "service", "--publisher", "Unknown & Co.", "--output", file}, m.logs...)
+	args := append([]string{"usage", "count", "--month", month, "--creator", creator, "--log-format", "json", "--gap", "0",
+		"--describe", "service", "--publisher", "Unknown & Co.", "--output", file}, m.logs...)
 	code, notes := m.run(append(slices.Clone(args), "--output", m.report())...)
 	require.Zero(m, code, notes)
 	code, notes = m.run(args...)
@@ -259,7 +273,8 @@ func (m *monthOf) holds(notes string) {
 		require.Equal(m, want.DatasetID[0].Value, d.DatasetID[0].Value)
 		require.Equal(m, want.Performance, d.Performance, name)
 		require.Equal(m, creator, d.Platform)
-		require.Equal(m, []string{report[name].Title, report[name].Publisher, report[name].YOP, report[name].URI}, []string{d.Title, d.Publisher, d.YOP, d.URI}, name)
+		require.Equal(m, []string{report[name].Title, report[name].Publisher, report[name].YOP, report[name].URI},
+			[]string{d.Title, d.Publisher, d.YOP, d.URI}, name)
 		about, has := []string{want.Title, want.Publisher, want.YOP, want.URI}, []string{d.Title, d.Publisher, d.YOP, d.URI}
 		if !m.known[name] {
 			assert.Contains(m, notes, name, "a DOI without a record is named")

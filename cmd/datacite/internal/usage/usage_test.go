@@ -20,18 +20,22 @@ func TestAnOldMonthThatWasSentToday(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, UsageLag: 48 * time.Hour})
 	t.Cleanup(srv.Close)
 	record := datacitetest.RandomRecord(1)
-	_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Event: dois.EventPublish, Record: *record})
+	_, err := srv.DOIs().Create(t.Context(),
+		&dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Event: dois.EventPublish, Record: *record})
 	require.NoError(t, err)
 	folder := t.TempDir()
 	log, file := filepath.Join(folder, "events.log"), filepath.Join(folder, "report.json")
-	require.NoError(t, os.WriteFile(log, []byte(`{"doi":"10.5072/a","time":"2025-10-14T10:01:00Z","url":"/a","cookie":"c","agent":"Mozilla/5.0 (X11)"}`+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(log,
+		[]byte(`{"doi":"10.5072/a","time":"2025-10-14T10:01:00Z","url":"/a","cookie":"c","agent":"Mozilla/5.0 (X11)"}`+
+			"\n"), 0o600))
 	run := func(args ...string) string {
 		r := shelltest.At(srv)
 		r.Env["DATACITE_TOKEN"] = srv.Token(srv.Now().Add(400 * 24 * time.Hour))
 		_, out, notes := r.Do(t, Command, append([]string{"usage"}, args...)...)
 		return out + notes
 	}
-	run("count", log, "--month", "2025-10", "--log-format", "json", "--gap", "0", "--creator", "Mine", "--publisher", "P", "--output", file)
+	run("count", log, "--month", "2025-10", "--log-format", "json", "--gap", "0", "--creator", "Mine", "--publisher", "P",
+		"--output", file)
 	assert.Contains(t, run("send", file), "1 of 1 subset")
 	assert.Contains(t, run("check", "example.repo"), "not-processed")
 	assert.Contains(t, run("send", file), "sent now       0 of 1 subset")

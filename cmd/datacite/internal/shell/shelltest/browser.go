@@ -72,7 +72,8 @@ func Accessible(t *testing.T, pages ...[]byte) {
 	})
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
-	cmd := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--user-data-dir="+profile(t), srv.URL)
+	cmd := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu",
+		"--remote-debugging-port=0", "--user-data-dir="+profile(t), srv.URL)
 	require.NoError(t, cmd.Start())
 	defer func() {
 		_ = cmd.Process.Kill()
@@ -96,7 +97,8 @@ func Picture(t *testing.T, page, file string) {
 	t.Helper()
 	file, err := filepath.Abs(file)
 	require.NoError(t, err)
-	out, err := exec.CommandContext(t.Context(), chromium(t), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+	out, err := exec.CommandContext(t.Context(), chromium(t), "--headless", "--no-sandbox", "--disable-gpu",
+		"--hide-scrollbars",
 		"--window-size=860,940", "--screenshot="+file, page).CombinedOutput()
 	require.NoError(t, err, string(out))
 }
@@ -123,7 +125,8 @@ func axe(t *testing.T) []byte {
 		return source
 	}
 	folder := t.TempDir()
-	npm := exec.CommandContext(t.Context(), "npm", "install", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund", "axe-core@"+version)
+	npm := exec.CommandContext(t.Context(), "npm", "install", "--prefix", folder, "--ignore-scripts", "--no-audit",
+		"--no-fund", "axe-core@"+version)
 	if out, err := npm.CombinedOutput(); err != nil {
 		t.Skipf("needs axe-core, which npm could not fetch: %v\n%s", err, out)
 	}

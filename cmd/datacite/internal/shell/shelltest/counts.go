@@ -84,7 +84,9 @@ func storedDatasets(t testing.TB, client *reports.Client, h *reports.Header) (al
 
 // nameOf is the DOI of a dataset. The service is sent the DOI first.
 func nameOf(d *reports.Dataset) string {
-	i := slices.IndexFunc(d.DatasetID, func(id reports.TypedValue) bool { return strings.EqualFold(id.Type, reports.TypeDOI) })
+	i := slices.IndexFunc(d.DatasetID, func(id reports.TypedValue) bool {
+		return strings.EqualFold(id.Type, reports.TypeDOI)
+	})
 	if i < 0 {
 		return ""
 	}
@@ -96,7 +98,9 @@ func textOf(d *reports.Dataset) string {
 	var counts []string
 	for _, p := range d.Performance {
 		for _, n := range p.Instance {
-			countries := slices.SortedFunc(slices.Values(n.CountryCounts), func(a, b reports.CountryCount) int { return cmp.Compare(a.Country, b.Country) })
+			countries := slices.SortedFunc(slices.Values(n.CountryCounts), func(a, b reports.CountryCount) int {
+				return cmp.Compare(a.Country, b.Country)
+			})
 			counts = append(counts, fmt.Sprint(p.Period, n.MetricType, n.AccessMethod, n.Count, countries))
 		}
 	}

@@ -34,7 +34,8 @@ func claimed(args []string) map[string]*table.Row {
 			rows, others := readTable(name)
 			result, registered := slices.Index(others, "result"), slices.Index(others, "registered")
 			for _, row := range rows {
-				if result >= 0 && registered >= 0 && row.Others[registered] != "" && slices.Contains([]string{"created", "updated", "unchanged"}, row.Others[result]) {
+				if result >= 0 && registered >= 0 && row.Others[registered] != "" && slices.Contains([]string{"created", "updated",
+					"unchanged"}, row.Others[result]) {
 					all[fmt.Sprint(name, " ", row.DOI, " ", row.Others[registered])] = row
 				}
 			}
@@ -54,7 +55,9 @@ func readTable(name string) (rows []*table.Row, others []string) {
 		known[c.Name] = true
 	}
 	if head, _, _ := bytes.Cut(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\n")); !table.IsSpreadsheet(name) {
-		for cell := range strings.FieldsFuncSeq(string(head), func(r rune) bool { return strings.ContainsRune(",;\t\r", r) }) {
+		for cell := range strings.FieldsFuncSeq(string(head), func(r rune) bool {
+			return strings.ContainsRune(",;\t\r", r)
+		}) {
 			if cell = strings.Trim(cell, `" `); !known[strings.ToLower(cell)] {
 				others = append(others, cell)
 			}

@@ -71,7 +71,8 @@ func (r Run) Do(t testing.TB, command shell.Maker, args ...string) (code int, ou
 	}
 	var o, n bytes.Buffer
 	s := &shell.Shell{
-		Args: args, Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(r.Stdin), Stdout: &o, Stderr: &n,
+		Args: args, Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(r.Stdin), Stdout: &o,
+		Stderr: &n,
 	}
 	if r.Stdout != nil {
 		s.Stdout = r.Stdout
@@ -112,7 +113,9 @@ func Main(m *testing.M, commands ...shell.Maker) {
 func (r Run) Process(t testing.TB, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	cmd, stdout, stderr = exec.Command(os.Args[0], args...), &bytes.Buffer{}, &bytes.Buffer{}
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "DATACITE_") }), asProcess+"=1")
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "DATACITE_")
+	}), asProcess+"=1")
 	if r.Env["DATACITE_CONFIG_DIR"] == "" {
 		cmd.Env = append(cmd.Env, "DATACITE_CONFIG_DIR="+t.TempDir())
 	}

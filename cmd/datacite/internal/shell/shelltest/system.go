@@ -41,7 +41,8 @@ func SetTemp(t testing.TB, folder string) {
 
 // usual are texts of errors of Windows, by their numbers, as other systems have them.
 var usual = map[syscall.Errno]string{
-	2: "no such file or directory", 3: "no such file or directory", 112: "no space left on device", 10061: "connection refused",
+	2: "no such file or directory", 3: "no such file or directory", 112: "no space left on device",
+	10061: "connection refused",
 }
 
 // Plain is a text in which the errors of Windows are those of other systems.

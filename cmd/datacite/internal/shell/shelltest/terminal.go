@@ -128,7 +128,8 @@ var style = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // was drawn. Lines that are wider than the terminal are not wrapped.
 func Screen(printed string) (lines string, widest int) {
 	var all []string
-	for line := range strings.SplitSeq(strings.ReplaceAll(style.ReplaceAllLiteralString(printed, ""), "\r\n", "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.ReplaceAll(style.ReplaceAllLiteralString(printed, ""), "\r\n", "\n"),
+		"\n") {
 		now := ""
 		for part := range strings.SplitSeq(line, "\r") {
 			text, cleared := strings.CutSuffix(part, "\x1b[K")

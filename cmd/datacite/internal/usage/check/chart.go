@@ -80,8 +80,9 @@ func newChart(title string, months []shown.Month, downloads bool) chart {
 				kind += " off"
 			}
 			c.Bars = append(c.Bars, bar{
-				X: left + slot*(0.12+0.38*float64(k)), Width: slot * 0.36, Y: float64(c.Base) - height(part.n), Height: height(part.n),
-				Kind: kind, Tip: fmt.Sprintf("%s: %s %s", m.Month, shell.Number(part.n), part.kind),
+				X: left + slot*(0.12+0.38*float64(k)), Width: slot * 0.36, Y: float64(c.Base) - height(part.n),
+				Height: height(part.n),
+				Kind:   kind, Tip: fmt.Sprintf("%s: %s %s", m.Month, shell.Number(part.n), part.kind),
 			})
 		}
 		if i%max(each, 1) != 0 {
@@ -90,7 +91,9 @@ func newChart(title string, months []shown.Month, downloads bool) chart {
 		l := label{X: left + slot/2, Month: m.Month}
 		if at, err := time.Parse("2006-01", m.Month); err == nil {
 			l.Month = at.Format("Jan")
-			if year := at.Format("2006"); len(c.Labels) == 0 || !slices.ContainsFunc(c.Labels, func(o label) bool { return o.Year == year }) {
+			if year := at.Format("2006"); len(c.Labels) == 0 || !slices.ContainsFunc(c.Labels, func(o label) bool {
+				return o.Year == year
+			}) {
 				l.Year = year
 			}
 		}

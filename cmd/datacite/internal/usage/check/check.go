@@ -59,7 +59,8 @@ Causes, for --only and --except:
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.opts.CreatedBy, "creator", "",
-		"compare the reports of this `creator`, instead of those that the account sent; numbers from others then have the cause unreported")
+		"compare the reports of this `creator`, instead of those that the account sent; numbers from others then have the "+
+			"cause unreported")
 	flags.DurationVar(&c.opts.Lag, "lag", 48*time.Hour,
 		"the `time` that the service may take to process a report, from the end of the day on which it was created")
 	flags.StringSliceVar(&c.only, "only", nil, "look for these `causes`, separated by commas")
@@ -69,7 +70,8 @@ Causes, for --only and --except:
 		for _, cause := range shown.AllCauses() {
 			all = append(all, string(cause)+"\t"+shown.Sentence(cause))
 		}
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+		// the flag is there
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))
 	}
 	flags.BoolVar(&c.leaveOut, "leave-out", false, "leave out reports that cannot be read, and their months")
 	flags.StringVar(&c.html, "html", "", "write a page for people to this `file`")
@@ -118,7 +120,9 @@ func (c *command) choose(cmd *cobra.Command) error {
 		}
 		c.opts.Causes = listed
 		if c.except != nil {
-			c.opts.Causes = slices.DeleteFunc(shown.AllCauses(), func(cause shown.Cause) bool { return slices.Contains(listed, cause) })
+			c.opts.Causes = slices.DeleteFunc(shown.AllCauses(), func(cause shown.Cause) bool {
+				return slices.Contains(listed, cause)
+			})
 		}
 	}
 	return c.ChooseFormat(cmd)
@@ -126,7 +130,8 @@ func (c *command) choose(cmd *cobra.Command) error {
 
 func (c *command) run(cmd *cobra.Command, args []string) (err error) {
 	if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() && filepath.Ext(args[0]) != ".repo" {
-		return shell.Wrong(fmt.Errorf("%s is a file, and the service is checked: give the name of the account, such as example.repo; datacite usage send --dry-run checks a file", args[0]))
+		return shell.Wrong(fmt.Errorf("%s is a file, and the service is checked: give the name of the account, such as "+
+			"example.repo; datacite usage send --dry-run checks a file", args[0]))
 	}
 	c.account = strings.ToLower(args[0])
 	if err := c.choose(cmd); err != nil {
@@ -255,7 +260,8 @@ func (c *command) verdict() error {
 		found += "all numbers match" + as
 	} else {
 		found += fmt.Sprintf("%s right%s, %s with %s that differ",
-			shell.Count(p.Progress.Compared-p.wrong, "DOI"), as, shell.Count(p.wrong, "DOI"), shell.Count(p.Differences, "number"))
+			shell.Count(p.Progress.Compared-p.wrong,
+				"DOI"), as, shell.Count(p.wrong, "DOI"), shell.Count(p.Differences, "number"))
 	}
 	if n := len(p.LeftOut); n > 0 {
 		found += fmt.Sprintf("; %s could not be read", shell.Count(n, "report"))

@@ -78,7 +78,8 @@ func TestFormats(t *testing.T) {
 10.5072/unknown	2025-10	downloads	500	0	no-record
 `, out)
 	assert.Contains(t, notes, "      2 reported-twice: several reports have this count, and the service adds them up\n")
-	assert.True(t, strings.HasSuffix(notes, "datacite: 2 reports and 4 DOIs at "+host(srv)+": 1 DOI right, 3 DOIs with 6 numbers that differ\n"), notes)
+	assert.True(t, strings.HasSuffix(notes,
+		"datacite: 2 reports and 4 DOIs at "+host(srv)+": 1 DOI right, 3 DOIs with 6 numbers that differ\n"), notes)
 
 	out, notes, code = call(t, srv, "--format", "csv", "--only", "reported-twice", "--quiet", "example.repo")
 	assert.Equal(t, shell.ExitRefused, code)
@@ -86,10 +87,12 @@ func TestFormats(t *testing.T) {
 10.5072/twice,2025-10,views,2000,3001,3001,reported-twice,,00000000-0000-4000-8000-000000000001 00000000-0000-4000-8000-000000000002,`+host(srv)+`
 10.5072/twice,2025-10,downloads,1000,1500,1500,reported-twice,,00000000-0000-4000-8000-000000000001 00000000-0000-4000-8000-000000000002,`+host(srv)+`
 `, out)
-	assert.Equal(t, "datacite: 2 reports and 4 DOIs at "+host(srv)+": 3 DOIs right but for causes that were left out, 1 DOI with 2 numbers that differ\n", notes)
+	assert.Equal(t, "datacite: 2 reports and 4 DOIs at "+host(srv)+
+		": 3 DOIs right but for causes that were left out, 1 DOI with 2 numbers that differ\n", notes)
 
 	out, _, _ = call(t, srv, "--format", "json", "--except", "reported-twice, left", "example.repo")
-	assert.Equal(t, `{"doi":"10.5072/unknown","month":"2025-10","metric":"views","reported":1002,"expected":[1002],"shown":0,"cause":"no-record","reports":["00000000-0000-4000-8000-000000000001"],"service":"`+host(srv)+`"}
+	assert.Equal(t, `{"doi":"10.5072/unknown","month":"2025-10","metric":"views","reported":1002,"expected":[1002],`+
+		`"shown":0,"cause":"no-record","reports":["00000000-0000-4000-8000-000000000001"],"service":"`+host(srv)+`"}
 {"doi":"10.5072/unknown","month":"2025-10","metric":"downloads","reported":500,"expected":[500],"shown":0,"cause":"no-record","reports":["00000000-0000-4000-8000-000000000001"],"service":"`+host(srv)+`"}
 `, out)
 }
@@ -111,9 +114,14 @@ func TestPage(t *testing.T) {
 	html := shelltest.Read(t, name)
 	page := string(html)
 	for _, part := range []string{
-		"<b>6</b> numbers are not as reported", "<td class=\"month\">2025-10<td class=\"n\">4,002<td class=\"n\">5,003<td class=\"n differs\">&#43;1,001",
-		"several reports have this count, and the service adds them up.", ">10.5072/twice<", "<b>3 of 3</b> DOIs viewed at least once", "The most used datasets", "<td class=\"title\">Glacier", "<b>1 of 1</b> months reported", host(srv), "<title>2025-10: 5,003 shown</title>",
-		"Store the report again with a count of 0 for these DOIs.", "Register the DOI, or correct it in the report.", "All differences",
+		"<b>6</b> numbers are not as reported",
+		"<td class=\"month\">2025-10<td class=\"n\">4,002<td class=\"n\">5,003<td class=\"n differs\">&#43;1,001",
+		"several reports have this count, and the service adds them " +
+			"up.", ">10.5072/twice<", "<b>3 of 3</b> DOIs viewed at least " +
+			"once", "The most used datasets", "<td class=\"title\">" +
+			"Glacier", "<b>1 of 1</b> months reported", host(srv), "<title>2025-10: 5,003 shown</title>",
+		"Store the report again with a count of 0 for these " +
+			"DOIs.", "Register the DOI, or correct it in the report.", "All differences",
 	} {
 		assert.Contains(t, page, part)
 	}
@@ -165,7 +173,9 @@ func TestWrongUse(t *testing.T) {
 // A report that cannot be read is left out if the user wants that.
 func TestBadReports(t *testing.T) {
 	srv := service(t)
-	_, err := srv.PutReportJSON([]byte(`{"id":"00000000-0000-4000-8000-000000000003","report-header":{"created-by":"X","created":"2025-12-01","reporting-period":{"begin-date":"soon"}},"report-datasets":[]}`))
+	_, err := srv.PutReportJSON([]byte(
+		`{"id":"00000000-0000-4000-8000-000000000003","report-header":{"created-by":"X","created":"2025-12-01",` +
+			`"reporting-period":{"begin-date":"soon"}},"report-datasets":[]}`))
 	require.NoError(t, err)
 	_, notes, code := call(t, srv, "example.repo")
 	assert.Equal(t, shell.ExitWrong, code)
@@ -181,7 +191,8 @@ func TestWrongNamesAndLogins(t *testing.T) {
 	srv := service(t)
 	for want, args := range map[string][]string{
 		"datacite: " + host(srv) + " has no report and no DOI of exmple.repo; is the name right?\n": {"exmple.repo"},
-		"datacite: " + host(srv) + " has no report that \"Nobody\" created; is the name right?\n":   {"--only", "spelling", "--creator", "Nobody", "example.repo"},
+		"datacite: " + host(srv) + " has no report that \"Nobody\" created; is the name right?\n": {"--only", "spelling",
+			"--creator", "Nobody", "example.repo"},
 	} {
 		_, notes, code := call(t, srv, args...)
 		assert.Equal(t, shell.ExitWrong, code)
@@ -213,7 +224,8 @@ func TestCreator(t *testing.T) {
 10.5072/two	2025-10	views	0	1,000	unreported
 10.5072/two	2025-10	downloads	0	500	unreported
 `, out)
-	assert.True(t, strings.HasSuffix(notes, "datacite: 1 report and 2 DOIs at "+host(srv)+": 1 DOI right, 1 DOI with 2 numbers that differ\n"), notes)
+	assert.True(t, strings.HasSuffix(notes,
+		"datacite: 1 report and 2 DOIs at "+host(srv)+": 1 DOI right, 1 DOI with 2 numbers that differ\n"), notes)
 	out, _, _ = call(t, srv, "--format", "json", "--creator", "one", "example.repo")
 	assert.Contains(t, out, "only reports of one are compared; another creator may have reported it")
 }
@@ -245,7 +257,9 @@ func TestAccessibility(t *testing.T) {
 	require.Equal(t, shell.ExitRefused, code, notes)
 	html := shelltest.Read(t, name)
 	page := string(html)
-	for _, part := range []string{"<b>5 of 6</b> months reported", "Months without a report: 2025-04", "views in the last 3 full months, compared with the 3 months before", "<b>&#43;58 %</b>", "2025-04: 0 shown", "&lt;script&gt;alert(1)"} {
+	for _, part := range []string{"<b>5 of 6</b> months reported", "Months without a report: 2025-04",
+		"views in the last 3 full months, compared with the 3 months " +
+			"before", "<b>&#43;58 %</b>", "2025-04: 0 shown", "&lt;script&gt;alert(1)"} {
 		assert.Contains(t, page, part)
 	}
 	assert.Equal(t, 20, strings.Count(page, `<td class="title">`))

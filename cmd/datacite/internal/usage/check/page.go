@@ -279,12 +279,13 @@ func (p *page) Address(name string) string {
 
 // remedies are the advice for each cause.
 var remedies = map[shown.Cause]string{
-	datacite.CodeNotProcessed:     "Wait, and check again in a day or two.",
-	datacite.CodeLost:             "Store the report again. If that does not help, ask the operator of the service.",
-	datacite.CodeNoRecord:         "Register the DOI, or correct it in the report.",
-	datacite.CodeReportedTwice:    "Decide which of the reports counts, and store the others again with counts of 0.",
-	datacite.CodeLeft:             "Store the report again with a count of 0 for these DOIs.",
-	datacite.CodeUnreported:       "Nothing, if another account or creator is right to report these DOIs. If not, ask the operator of the service.",
+	datacite.CodeNotProcessed:  "Wait, and check again in a day or two.",
+	datacite.CodeLost:          "Store the report again. If that does not help, ask the operator of the service.",
+	datacite.CodeNoRecord:      "Register the DOI, or correct it in the report.",
+	datacite.CodeReportedTwice: "Decide which of the reports counts, and store the others again with counts of 0.",
+	datacite.CodeLeft:          "Store the report again with a count of 0 for these DOIs.",
+	datacite.CodeUnreported: "Nothing, if another account or creator is right to report these DOIs. If not, ask " +
+		"the operator of the service.",
 	datacite.CodeNotRegular:       "Store the report again with a count of 0 for people.",
 	datacite.CodeNotUnique:        "Report unique counts as well.",
 	datacite.CodeTooManyInstances: "Report one count for each metric and access method, with its countries inside.",

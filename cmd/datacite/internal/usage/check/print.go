@@ -32,19 +32,22 @@ func (c *command) printer(out io.Writer) printer {
 		Cells: func(d *shown.Difference) []string {
 			return []string{d.DOI, d.Month, string(d.Metric), shell.Number(d.Reported), shell.Number(d.Shown), string(d.Cause)}
 		},
-		Columns: []string{"doi"}, Others: []string{"month", "metric", "reported", "expected", "shown", "cause", "detail", "reports", "service"},
+		Columns: []string{"doi"}, Others: []string{"month", "metric", "reported", "expected", "shown", "cause", "detail",
+			"reports", "service"},
 		Row: func(d *shown.Difference) *table.Row {
 			var expected []string
 			for _, n := range d.Expected {
 				expected = append(expected, strconv.FormatInt(n, 10))
 			}
 			return &table.Row{DOI: d.DOI, Others: []string{
-				d.Month, string(d.Metric), strconv.FormatInt(d.Reported, 10), strings.Join(expected, " or "), strconv.FormatInt(d.Shown, 10),
+				d.Month, string(d.Metric), strconv.FormatInt(d.Reported, 10), strings.Join(expected, " or "),
+				strconv.FormatInt(d.Shown, 10),
 				string(d.Cause), d.Detail, strings.Join(d.Reports, " "), c.service.Host,
 			}}
 		},
 		Object: func(d *shown.Difference) any {
-			return object{d.DOI, d.Month, d.Metric, d.Reported, d.Expected, d.Shown, d.Cause, d.Detail, d.Reports, c.service.Host}
+			return object{d.DOI, d.Month, d.Metric, d.Reported, d.Expected, d.Shown, d.Cause, d.Detail, d.Reports,
+				c.service.Host}
 		},
 	}
 	return l.Printer(c.Shell, c.Format, out)

@@ -91,15 +91,24 @@ Counting needs no network, but for --describe service.`,
 	flags.StringVar(&c.platform, "platform", "", "`platform` of the datasets; --creator without it")
 	flags.StringVar(&c.publisher, "publisher", "", "`publisher` of datasets for which nothing names one")
 	s.OutputFlag(cmd, "write the report to this `file`; .csv and .xlsx write a table of its counts")
-	flags.StringVar(&c.days, "days", "", "`folder` that keeps the counts of each day, so that a nightly run reads only new logs")
+	flags.StringVar(&c.days, "days", "",
+		"`folder` that keeps the counts of each day, so that a nightly run reads only new logs")
 	c.settings.addFlags(cmd)
-	flags.StringVar(&c.describe, "describe", "", "`source` of titles and publishers that the logs lack: service (that of --service), or a file or a folder of records, such as of datacite harvest")
-	shell.Choice(cmd, &c.unknown, "unknown", "`how` to treat DOIs that --describe does not know: keep, leave-out or stop", "keep", "leave-out", "stop")
-	flags.StringVar(&c.geoip, "geoip", "", "`file` .mmdb that maps addresses to countries; without it, no countries are reported")
-	flags.StringVar(&c.robotsFile, "robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern per line (default: the list of COUNTER, built in)")
+	flags.StringVar(&c.describe, "describe", "",
+		"`source` of titles and publishers that the logs lack: service (that of --service), or a file or a folder of "+
+			"records, such as of datacite harvest")
+	shell.Choice(cmd, &c.unknown, "unknown", "`how` to treat DOIs that --describe does not know: keep, leave-out or stop",
+		"keep", "leave-out", "stop")
+	flags.StringVar(&c.geoip, "geoip", "",
+		"`file` .mmdb that maps addresses to countries; without it, no countries are reported")
+	flags.StringVar(&c.robotsFile, "robots", "",
+		"`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern per line (default: the "+
+			"list of COUNTER, built in)")
 	flags.StringVar(&c.machinesFile, "machines", "", "`file` of user agents that count as machines, in the same form")
-	flags.StringVar(&c.until, "until", "", "last `day` to count, YYYY-MM-DD (default: the end of the month, or yesterday if that is not over)")
-	flags.DurationVar(&c.gap, "gap", 24*time.Hour, "refuse logs of a busy server that have no access for this `time`, such as 72h; 0 refuses none")
+	flags.StringVar(&c.until, "until", "",
+		"last `day` to count, YYYY-MM-DD (default: the end of the month, or yesterday if that is not over)")
+	flags.DurationVar(&c.gap, "gap", 24*time.Hour,
+		"refuse logs of a busy server that have no access for this `time`, such as 72h; 0 refuses none")
 	flags.IntVar(&c.memory, "memory", 24, "`MiB` of events that are sorted in memory; more go to temporary files")
 	s.Flags(cmd, shell.JSON)
 	c.flags = account.NewFlags(s, cmd, account.Reads)
@@ -160,7 +169,8 @@ func (c *command) run(cmd *cobra.Command, files []string) error {
 	in.warn()
 	about.warn(c.Shell)
 	if c.isTable() && len(header.Exceptions) > 0 {
-		c.Say("note: the table does not say that it is of a part of the month (exception %d); a report (.json) does", reports.ExceptionPartial)
+		c.Say("note: the table does not say that it is of a part of the month (exception %d); a report (.json) does",
+			reports.ExceptionPartial)
 	}
 	return in.summarize(header, done, about)
 }
@@ -187,7 +197,8 @@ func (c *command) explained(ctx context.Context, err error) error {
 	file, ofFile := errors.AsType[*fs.PathError](err)
 	faults, ofLines := errors.AsType[*logs.FaultsError](err)
 	switch {
-	case ofFile && filepath.Dir(file.Path) == filepath.Clean(os.TempDir()) && strings.HasPrefix(filepath.Base(file.Path), "datacite-"):
+	case ofFile && filepath.Dir(file.Path) == filepath.Clean(os.TempDir()) && strings.HasPrefix(filepath.Base(file.Path),
+		"datacite-"):
 		return fmt.Errorf("%w; %s names another folder for temporary files", err, shell.TempVariable)
 	case !ofLines:
 		return err
@@ -330,15 +341,18 @@ func (in *input) complete(datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[
 		for d, err := range datasets {
 			n++
 			d.Publisher = cmp.Or(d.Publisher, in.publisher)
-			d.Title, d.Publisher, d.Platform = strings.TrimSpace(d.Title), strings.TrimSpace(d.Publisher), strings.TrimSpace(d.Platform) // as tables are read
+			// as tables are read
+			d.Title, d.Publisher, d.Platform = strings.TrimSpace(d.Title), strings.TrimSpace(d.Publisher), strings.TrimSpace(d.Platform)
 			if !yield(d, err) || err != nil {
 				return
 			}
 		}
 		if n == 0 {
 			l, e := in.lines, in.events
-			yield(reports.Dataset{}, shell.Wrong(fmt.Errorf("no access is to be counted: of %d lines, %d are comments or empty, %d neither investigations nor requests, %d cannot be read; of %d accesses, %d are not from %s to %s, %d without a dataset, %d by robots",
-				l.Lines(), l.Comments, l.Other, l.Faulty, l.Events, e.OtherMonths, in.period.BeginDate, in.period.EndDate, e.NoDataset, e.Robots)))
+			yield(reports.Dataset{}, shell.Wrong(
+				fmt.Errorf("no access is to be counted: of %d lines, %d are comments or empty, %d neither investigations nor "+
+					"requests, %d cannot be read; of %d accesses, %d are not from %s to %s, %d without a dataset, %d by robots",
+					l.Lines(), l.Comments, l.Other, l.Faulty, l.Events, e.OtherMonths, in.period.BeginDate, in.period.EndDate, e.NoDataset, e.Robots)))
 		}
 	}
 }

@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 // line is a line as Dataverse writes it; page is a path and a query.
 func line(at, address, session, page, doi string) string {
 	return strings.Join([]string{
-		at, address, session, "-", ":guest", "https://data.example.org" + page, "doi:" + doi, "-", "-", "Mozilla/5.0 (X11; Linux x86_64)",
+		at, address, session, "-", ":guest", "https://data.example.org" + page, "doi:" + doi, "-", "-",
+		"Mozilla/5.0 (X11; Linux x86_64)",
 		"Data of " + doi, "grid", "tbd", "Doe, Jane|Roe, Richard", "2024-05-06T07:08:09Z", "1", "-",
 		"https://data.example.org/dataset.xhtml?persistentId=doi:" + doi, "2024",
 	}, "\t") + "\n"
@@ -61,8 +62,10 @@ func october(t *testing.T) []string {
 		view("2026-10-14T10:01:20+0000", "s1", "10.5072/FK2/ABC") + // a double click
 		download("2026-10-14T10:02:00+0000", "s1", "10.5072/FK2/ABC") +
 		strings.ReplaceAll(view("2026-10-14T10:03:00+0000", "s9", "10.5072/FK2/ABC"), "Mozilla/5.0", "Googlebot/2.1")
-	second := view("2026-10-14T10:04:00+0000", "s1", "10.5072/FK2/ABC") + view("2026-10-15T10:04:00+0000", "s2", "10.5072/FK2/ABC")
-	third := view("2026-10-16T10:04:00+0000", "s3", "10.5072/fk2/xyz") + view("2026-11-01T00:00:00+0000", "s3", "10.5072/fk2/xyz")
+	second := view("2026-10-14T10:04:00+0000", "s1",
+		"10.5072/FK2/ABC") + view("2026-10-15T10:04:00+0000", "s2", "10.5072/FK2/ABC")
+	third := view("2026-10-16T10:04:00+0000", "s3",
+		"10.5072/fk2/xyz") + view("2026-11-01T00:00:00+0000", "s3", "10.5072/fk2/xyz")
 
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
@@ -100,7 +103,9 @@ func runsAt(ctx context.Context, now time.Time, srv *datacitetest.Server, stdin 
 		env["DATACITE_SERVICE"] = srv.URL
 	}
 	var out, notes bytes.Buffer
-	s := &shell.Shell{Args: append([]string{"count"}, args...), Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &notes}
+	s := &shell.Shell{Args: append([]string{"count"}, args...), Getenv: func(name string) string {
+		return env[name]
+	}, Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &notes}
 	s.Config.MaxWait = 5 * time.Millisecond
 	code := s.Run(ctx, func(s *shell.Shell) *cobra.Command { return newCommand(s, now) })
 	return result{code, out.String(), notes.String()}
@@ -169,7 +174,8 @@ Report of My Repository, 2026-10-01 to 2026-10-31
 	assert.EqualValues(t, "2026-11-01", inFile.Header.Created)
 
 	logs[0], logs[2] = logs[2], logs[0]
-	turned := runs(t.Context(), nil, "", append(args(logs...), "--publisher", "My University", "--platform", "My Portal", "--output", file)...)
+	turned := runs(t.Context(), nil, "",
+		append(args(logs...), "--publisher", "My University", "--platform", "My Portal", "--output", file)...)
 	require.Equal(t, 0, turned.code, turned.errors)
 	same := shelltest.Read(t, file)
 	assert.Equal(t, string(data), string(same), "the order of files changes nothing")
@@ -185,7 +191,8 @@ func TestQuiet(t *testing.T) {
 	log := write(t, t.TempDir(), "counter.log", good+"x\n"+strings.Repeat(good, 98))
 	some := runs(t.Context(), nil, "", args(log, "--quiet", "--bad-lines", "leave-out", "--output", "-")...)
 	assert.Equal(t, 0, some.code)
-	assert.Equal(t, "warning: 1 line of 100 left out, since they cannot be read\n  syntax: 1 line\n    "+log+", line 2: fields are 1, not 19 separated by tabs\n", some.errors)
+	assert.Equal(t, "warning: 1 line of 100 left out, since they cannot be read\n  syntax: 1 line\n    "+log+
+		", line 2: fields are 1, not 19 separated by tabs\n", some.errors)
 	wrong := runs(t.Context(), nil, "", args(log, "--quiet")...)
 	assert.Equal(t, 2, wrong.code)
 	assert.Contains(t, wrong.errors, "line 2: fields are 1")
@@ -198,11 +205,13 @@ func TestSummaryForPrograms(t *testing.T) {
 	assert.Empty(t, done.errors)
 	assert.Equal(t, 1, strings.Count(done.out, "\n"))
 	var s summary
-	require.NoError(t, json.Unmarshal([]byte(strings.ReplaceAll(strings.ReplaceAll(done.out, `"counts":{`, `"_":{`), "\n", "")), &s))
+	require.NoError(t, json.Unmarshal([]byte(strings.ReplaceAll(strings.ReplaceAll(done.out, `"counts":{`, `"_":{`), "\n",
+		"")), &s))
 	assert.EqualValues(t, 9, s.Lines)
 	assert.EqualValues(t, s.Lines, s.Comments+s.Other+s.Faulty+s.Accesses)
 	assert.EqualValues(t, s.Accesses, s.OutsidePeriod+s.NoDataset+s.Robots+s.DoubleClicks+s.Counted)
-	assert.Contains(t, done.out, `"mostUsed":[{"doi":"10.5072/FK2/ABC","title":"Data of 10.5072/FK2/ABC","counts":{"totalInvestigations":4,"uniqueInvestigations":2,"totalRequests":1,"uniqueRequests":1}}`)
+	assert.Contains(t, done.out, `"mostUsed":[{"doi":"10.5072/FK2/ABC","title":"Data of `+
+		`10.5072/FK2/ABC","counts":{"totalInvestigations":4,"uniqueInvestigations":2,"totalRequests":1,"uniqueRequests":1}}`)
 	require.Len(t, s.Servers, 3)
 	assert.Equal(t, 30, s.Servers[0].EmptyDays)
 }
@@ -258,7 +267,8 @@ func TestDataverseReadsTheReport(t *testing.T) {
 }
 
 func TestEventsAsJSON(t *testing.T) {
-	done := runs(t.Context(), nil, `{"doi":"10.5072/a","time":"2026-10-31T23:30:00Z","url":"/a","request":true,"user":"jane"}`+"\n",
+	done := runs(t.Context(), nil, `{"doi":"10.5072/a","time":"2026-10-31T23:30:00Z","url":"/a","request":true,`+
+		`"user":"jane"}`+"\n",
 		args("--log-format", "json", "--zone", "America/New_York", "-")...)
 	require.Equal(t, 0, done.code, done.errors)
 	assert.Contains(t, done.out, "1 unique requests")
@@ -267,21 +277,26 @@ func TestEventsAsJSON(t *testing.T) {
 // TestListsOfAgents: tools that researchers use are no robots, whatever the list says.
 func TestListsOfAgents(t *testing.T) {
 	folder := t.TempDir()
-	robots, machines := write(t, folder, "robots.txt", "Safari\ncurl\n"), write(t, folder, "machines.json", `[{"pattern":"opera"}]`)
+	robots, machines := write(t, folder, "robots.txt",
+		"Safari\ncurl\n"), write(t, folder, "machines.json", `[{"pattern":"opera"}]`)
 	var log strings.Builder
 	for i, agent := range []string{"safari", "curl/8", "Opera"} {
-		log.WriteString(strings.ReplaceAll(view("2026-10-14T10:01:00Z", fmt.Sprint(i), "10.5072/a"), "Mozilla/5.0 (X11; Linux x86_64)", agent))
+		log.WriteString(strings.ReplaceAll(view("2026-10-14T10:01:00Z", fmt.Sprint(i), "10.5072/a"),
+			"Mozilla/5.0 (X11; Linux x86_64)", agent))
 	}
 	done := runs(t.Context(), nil, log.String(), args("--robots", robots, "--machines", machines, "--output", "-", "-")...)
 	require.Equal(t, 0, done.code, done.errors)
 	assert.Contains(t, done.errors, "1 by robots")
 	assert.Equal(t, 2, strings.Count(done.out, `"machine"`), done.out) // the total and the unique investigations of Opera
-	assert.Equal(t, 2, strings.Count(done.out, `"regular"`), done.out) // those of curl, which the list of machines does not have
+	// those of curl, which the list of machines does not have
+	assert.Equal(t, 2, strings.Count(done.out, `"regular"`), done.out)
 }
 
 // TestAClockThatJumpsBack: the time of each line counts, not their order.
 func TestAClockThatJumpsBack(t *testing.T) {
-	done := runs(t.Context(), nil, view("2026-10-14T10:01:00Z", "s1", "10.5072/a")+view("2026-10-14T10:00:50Z", "s1", "10.5072/a")+view("2026-10-14T09:00:00Z", "s1", "10.5072/a"), args("-")...)
+	done := runs(t.Context(), nil, view("2026-10-14T10:01:00Z", "s1",
+		"10.5072/a")+view("2026-10-14T10:00:50Z", "s1",
+		"10.5072/a")+view("2026-10-14T09:00:00Z", "s1", "10.5072/a"), args("-")...)
 	require.Equal(t, 0, done.code, done.errors)
 	assert.Contains(t, done.out, "1 double clicks")
 	assert.Contains(t, done.out, "2 counted")
@@ -299,21 +314,28 @@ func TestTheZoneOfTheLines(t *testing.T) {
 	}
 	unsaid := runs(t.Context(), nil, log.String(), args("--quiet", "-")...)
 	assert.Equal(t, 2, unsaid.code)
-	assert.Contains(t, unsaid.errors, "Lines have the offset -04:00 from UTC, 744 of them, this one first: name the zone of the repository, such as America/New_York; or -04:00; or UTC, in which the month begins and ends at another hour; --zone names it\n")
-	for zone, want := range map[string]string{"America/New_York": "744 counted", "-04:00": "744 counted", "UTC": "740 counted"} {
+	assert.Contains(t, unsaid.errors,
+		"Lines have the offset -04:00 from UTC, 744 of them, this one first: name the zone of the repository, such as "+
+			"America/New_York; or -04:00; or UTC, in which the month begins and ends at another hour; --zone names it\n")
+	for zone, want := range map[string]string{"America/New_York": "744 counted", "-04:00": "744 counted",
+		"UTC": "740 counted"} {
 		done := runs(t.Context(), nil, log.String(), args("--zone", zone, "-")...)
 		require.Equal(t, 0, done.code, done.errors)
 		assert.Contains(t, done.out, want)
-		assert.Equal(t, zone == "UTC", strings.Contains(done.errors, "warning: the offset of 744 lines is -04:00 from UTC, which UTC never has in this month; is --zone right? The first is in standard input, line 1\n"))
+		assert.Equal(t, zone == "UTC", strings.Contains(done.errors,
+			"warning: the offset of 744 lines is -04:00 from UTC, which UTC never has in this month; is --zone right? The "+
+				"first is in standard input, line 1\n"))
 	}
 	winter := strings.ReplaceAll(log.String(), "-0400", "-0500") // a server without summer time
 	done := runs(t.Context(), nil, winter, args("--zone", "America/New_York", "--gap", "0", "-")...)
 	require.Equal(t, 0, done.code, done.errors)
 	assert.NotContains(t, done.errors, "warning:")
-	july := []string{"--month", "2026-07", "--creator", "My Repository", "--zone", "America/New_York", "--gap", "0", "--quiet", "-"}
+	july := []string{"--month", "2026-07", "--creator", "My Repository", "--zone", "America/New_York", "--gap", "0",
+		"--quiet", "-"}
 	done = runs(t.Context(), nil, strings.ReplaceAll(winter, "2026-10-", "2026-07-"), july...)
 	require.Equal(t, 0, done.code, done.errors)
-	assert.Contains(t, done.errors, "warning: the offset of 744 lines is -05:00 from UTC, which America/New_York never has in this month")
+	assert.Contains(t, done.errors, "warning: the offset of 744 lines is -05:00 from UTC, which America/New_York never "+
+		"has in this month")
 }
 
 // TestWhenTheServiceFails: titles are missing, and nothing is written.
@@ -322,7 +344,8 @@ func TestWhenTheServiceFails(t *testing.T) {
 	srv := service(t, func(int, *http.Request) *datacitetest.Fault {
 		return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: http.StatusNotImplemented}
 	})
-	broken := runs(t.Context(), srv, "", append(args(logs...), "--describe", "service", "--output", filepath.Join(t.TempDir(), "report.json"))...)
+	broken := runs(t.Context(), srv, "",
+		append(args(logs...), "--describe", "service", "--output", filepath.Join(t.TempDir(), "report.json"))...)
 	assert.Equal(t, 3, broken.code, broken.errors)
 	assert.Contains(t, broken.errors, "--describe: ")
 	assert.Empty(t, broken.out)

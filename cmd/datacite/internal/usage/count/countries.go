@@ -31,7 +31,8 @@ func openCountries(name string) (*countries, error) {
 		some = some || code != ""
 	}
 	if !some {
-		return nil, errors.Join(fmt.Errorf("%s: it contains no country data; give one with countries, such as GeoLite2-Country.mmdb", name), db.Close())
+		return nil, errors.Join(fmt.Errorf(
+			"%s: it contains no country data; give one with countries, such as GeoLite2-Country.mmdb", name), db.Close())
 	}
 	return c, nil
 }

@@ -33,7 +33,8 @@ type description struct {
 }
 
 func describeRecord(r *dois.Record) description {
-	d := description{DOI: doi.Key(r.DOI), Title: r.Title(), Publisher: r.Publisher.Name, Year: string(r.PublicationYear), URL: r.URL, Account: r.Client}
+	d := description{DOI: doi.Key(r.DOI), Title: r.Title(), Publisher: r.Publisher.Name, Year: string(r.PublicationYear),
+		URL: r.URL, Account: r.Client}
 	for _, c := range r.Creators {
 		d.Creators = append(d.Creators, c.Name)
 	}
@@ -116,7 +117,8 @@ func lacks(d *reports.Dataset) bool { return d.Title == "" || d.Publisher == "" 
 func keyOf(d *reports.Dataset) string { return doi.Key(d.DatasetID[0].Value) }
 
 // describe fills in titles and publishers that the logs do not have.
-func (a *describer) describe(ctx context.Context, datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[reports.Dataset, error] {
+func (a *describer) describe(ctx context.Context,
+	datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[reports.Dataset, error] {
 	if a.find == nil {
 		return datasets
 	}
@@ -217,7 +219,8 @@ func ask(ctx context.Context, client *dois.Client, names []string) (map[string]d
 			r := &results.Records[i]
 			about := describeRecord(r)
 			if !slices.Contains(names, about.DOI) {
-				return nil, shell.Failed(fmt.Errorf("the service returned %s, which was not requested: the list of DOIs was lost on the way", about.DOI))
+				return nil, shell.Failed(fmt.Errorf(
+					"the service returned %s, which was not requested: the list of DOIs was lost on the way", about.DOI))
 			}
 			found[about.DOI] = about
 			guessed := slices.ContainsFunc(r.Warnings, func(f datacite.Finding) bool { return f.Code == datacite.CodeAmbiguous })

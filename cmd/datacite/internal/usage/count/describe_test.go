@@ -108,8 +108,11 @@ func TestAccessLogsAreDescribed(t *testing.T) {
 	var log, archive strings.Builder
 	const datasets = 1500
 	for i := range datasets {
-		fmt.Fprintf(&log, "192.0.2.1 - - [14/Oct/2026:10:%02d:00 +0000] \"GET /data/10.5072/R%04d HTTP/1.1\" 200 17 \"-\" \"Mozilla/5.0 (X11)\"\n", i%60, i)
-		record := fmt.Sprintf(`{"doi":"10.5072/r%04d","titles":[{"title":"Rain %d"}],"publisher":"Rain Archive","publicationYear":2020,"url":"https://example.org/%d","creators":[{"name":"Doe, Jane"}],"state":"findable"}`, i, i, i)
+		fmt.Fprintf(&log, "192.0.2.1 - - [14/Oct/2026:10:%02d:00 +0000] \"GET /data/10.5072/R%04d HTTP/1.1\" 200 17 \"-\" "+
+			"\"Mozilla/5.0 (X11)\"\n", i%60, i)
+		record := fmt.Sprintf(`{"doi":"10.5072/r%04d","titles":[{"title":"Rain %d"}],"publisher":"Rain `+
+			`Archive","publicationYear":2020,"url":"https://example.org/%d","creators":[{"name":"Doe, `+
+			`Jane"}],"state":"findable"}`, i, i, i)
 		require.NoError(t, srv.PutRecordJSON([]byte(record)))
 		fmt.Fprintln(&archive, record)
 	}
@@ -117,7 +120,9 @@ func TestAccessLogsAreDescribed(t *testing.T) {
 	file := write(t, folder, "records.jsonl", archive.String())
 	for name, where := range map[string]string{"service": "service", "file": file, "folder": folder} {
 		t.Run(name, func(t *testing.T) {
-			done := runs(t.Context(), srv, log.String(), args("--log-format", "combined", "--investigations", "^/data/(10\\..*)", "--requests", "^/files/(10\\..*)", "--describe", where, "--output", "-", "-")...)
+			done := runs(t.Context(), srv, log.String(),
+				args("--log-format", "combined", "--investigations", "^/data/(10\\..*)", "--requests", "^/files/(10\\..*)",
+					"--describe", where, "--output", "-", "-")...)
 			require.Equal(t, 0, done.code, done.errors)
 			var report reports.Report
 			require.NoError(t, json.Unmarshal([]byte(done.out), &report))
@@ -142,20 +147,25 @@ func TestUnknownDOIs(t *testing.T) {
 	const record = `{"doi":"10.5072/known","titles":[{"title":"Rain"}],"publisher":"Rain Archive","state":"findable"}`
 	require.NoError(t, srv.PutRecordJSON([]byte(record)))
 	var log strings.Builder
-	for i, path := range []string{"10.5072/known", "10.5072/KNOWN/", "10.5072/known;jsessionid=AB12", "10.5072/typo", "10.5072/other"} {
-		fmt.Fprintf(&log, "192.0.2.%d - - [14/Oct/2026:10:00:00 +0000] \"GET /data/%s HTTP/1.1\" 200 17 \"-\" \"Mozilla/5.0 (X11)\"\n", i, path)
+	for i, path := range []string{"10.5072/known", "10.5072/KNOWN/", "10.5072/known;jsessionid=AB12", "10.5072/typo",
+		"10.5072/other"} {
+		fmt.Fprintf(&log, "192.0.2.%d - - [14/Oct/2026:10:00:00 +0000] \"GET /data/%s HTTP/1.1\" 200 17 \"-\" "+
+			"\"Mozilla/5.0 (X11)\"\n", i, path)
 	}
 	for _, where := range []string{"service", write(t, t.TempDir(), "records.jsonl", record+"\n")} {
-		given := args("--log-format", "combined", "--investigations", "^/data/(10\\..*)", "--requests", "^/files/(10\\..*)", "--describe", where, "--output", "-", "-")
+		given := args("--log-format", "combined", "--investigations", "^/data/(10\\..*)", "--requests", "^/files/(10\\..*)",
+			"--describe", where, "--output", "-", "-")
 		keep := runs(t.Context(), srv, log.String(), given...)
 		assert.Equal(t, 0, keep.code)
-		assert.Contains(t, keep.errors, "warning: --describe does not know 2 DOIs: 10.5072/other, 10.5072/typo; these datasets are in the report without a title")
+		assert.Contains(t, keep.errors, "warning: --describe does not know 2 DOIs: 10.5072/other, 10.5072/typo; these "+
+			"datasets are in the report without a title")
 		assert.Contains(t, keep.errors, "2 of them without a title or publisher; nor has --describe;")
 		assert.Contains(t, keep.errors, "3 datasets\n")
 
 		without := runs(t.Context(), srv, log.String(), append(given, "--unknown", "leave-out", "--quiet")...)
 		assert.Equal(t, 0, without.code)
-		assert.Equal(t, "warning: --describe does not know 2 DOIs: 10.5072/other, 10.5072/typo; these datasets are left out, with 2 investigations\n", without.errors)
+		assert.Equal(t, "warning: --describe does not know 2 DOIs: 10.5072/other, 10.5072/typo; these datasets are left "+
+			"out, with 2 investigations\n", without.errors)
 		var report reports.Report
 		require.NoError(t, json.Unmarshal([]byte(without.out), &report))
 		require.Len(t, report.Datasets, 1)
@@ -167,15 +177,20 @@ func TestUnknownDOIs(t *testing.T) {
 	}
 }
 
-// TestPathsThatSayNothing are in a table, which one writes from one's own database or logs: a session id in them makes no difference.
+// TestPathsThatSayNothing are in a table, which one writes from one's own database or logs: a session id
+// in them makes no difference.
 func TestPathsThatSayNothing(t *testing.T) {
-	const log = `192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "GET /records/17 HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` + "\n" +
+	const log = `192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "GET /records/17 HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` +
+		"\n" +
 		`192.0.2.1 - - [14/Oct/2026:10:02:00 +0000] "GET /bits/a%20b.csv?v=2 HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` + "\n" +
 		`192.0.2.1 - - [14/Oct/2026:10:03:00 +0000] "GET /style.css HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` + "\n"
-	table := write(t, t.TempDir(), "paths.csv", "path,doi,kind\n/records;jsessionid=AB12/17,10.5072/a,investigation\n\"/bits/a b.csv\",https://doi.org/10.5072/A,request\n")
+	table := write(t, t.TempDir(), "paths.csv",
+		"path,doi,kind\n/records;jsessionid=AB12/17,10.5072/a,investigation\n\"/bits/a "+
+			"b.csv\",https://doi.org/10.5072/A,request\n")
 	done := runs(t.Context(), nil, log, args("--log-format", "combined", "--paths", table, "-")...)
 	require.Equal(t, 0, done.code, done.errors)
-	for _, want := range []string{"1 neither investigations nor requests", "1 dataset", "2 total investigations", "1 total requests"} {
+	for _, want := range []string{"1 neither investigations nor requests", "1 dataset", "2 total investigations",
+		"1 total requests"} {
 		assert.Contains(t, done.out, want)
 	}
 }
@@ -184,18 +199,26 @@ func TestPathsThatSayNothing(t *testing.T) {
 // those that are no dataset, and the log is from west of Greenwich.
 func TestDSpace(t *testing.T) {
 	const item, file, thumbnail = "11111111-aaaa-4bbb-8ccc-000000000001", "22222222-aaaa-4bbb-8ccc-000000000002", "33333333-aaaa-4bbb-8ccc-000000000003"
-	table := write(t, t.TempDir(), "dois.csv", "name,doi\n123456789/17,10.5072/a\n123456789/17.2,10.5072/a\n123456789/2,\n"+item+",10.5072/a\n"+file+",10.5072/a\n"+thumbnail+",\n")
+	table := write(t, t.TempDir(), "dois.csv",
+		"name,doi\n123456789/17,10.5072/a\n123456789/17.2,10.5072/a\n123456789/2,\n"+item+",10.5072/a\n"+file+",10.5072/a\n"+
+			thumbnail+",\n")
 	var log strings.Builder
 	for i, path := range []string{
-		"/handle/123456789/17", "/handle/123456789/17/", "/items/" + item, "/items/" + item + "/full", "/entities/publication/" + item, // five views
-		"/handle/123456789/17.2",                                                                                    // a version
-		"/server/api/core/bitstreams/" + file + "/content", "/server/api/core/bitstreams/" + thumbnail + "/content", // a download
+		// five views
+		"/handle/123456789/17", "/handle/123456789/17/", "/items/" + item, "/items/" + item + "/full",
+		"/entities/publication/" + item,
+		// a version
+		"/handle/123456789/17.2",
+		// a download
+		"/server/api/core/bitstreams/" + file + "/content", "/server/api/core/bitstreams/" + thumbnail + "/content",
 		"/handle/123456789/2", "/browse/title", "/server/api/core/items/" + item + "/thumbnail", // others
 	} {
-		fmt.Fprintf(&log, "data.example.org:443 192.0.2.1 - - [31/Oct/2026:22:%02d:00 -0400] \"GET %s HTTP/1.1\" 200 1 \"-\" \"Mozilla/5.0 (X11)\"\n", i, path)
+		fmt.Fprintf(&log, "data.example.org:443 192.0.2.1 - - [31/Oct/2026:22:%02d:00 -0400] \"GET %s HTTP/1.1\" 200 1 "+
+			"\"-\" \"Mozilla/5.0 (X11)\"\n", i, path)
 	}
 	recipe := args("--zone", "America/New_York", "--log-format", "combined", "--dois", table,
-		"--investigations", `^/handle/([0-9.]+/[0-9.]+)$`, "--investigations", `^/(?:items|entities/[a-z]+)/([0-9a-f-]{36})(?:/full)?$`,
+		"--investigations", `^/handle/([0-9.]+/[0-9.]+)$`, "--investigations", `^/(?:items|entities/[a-z]+)/([0-9a-f-]{36}`+
+			`)(?:/full)?$`,
 		"--requests", `^/server/api/core/bitstreams/([0-9a-f-]{36})/content$`, "-")
 	docs := shelltest.Read(t, "../../../../../docs/counting-dspace.md")
 	for i, word := range recipe {
@@ -205,7 +228,8 @@ func TestDSpace(t *testing.T) {
 	}
 	done := runs(t.Context(), nil, log.String(), recipe...)
 	require.Equal(t, 0, done.code, done.errors)
-	for _, want := range []string{"11 lines", "4 neither investigations nor requests", "7 total investigations", "1 total requests", "1 unique investigations"} {
+	for _, want := range []string{"11 lines", "4 neither investigations nor requests", "7 total investigations",
+		"1 total requests", "1 unique investigations"} {
 		assert.Contains(t, done.out, want)
 	}
 	old := runs(t.Context(), nil, log.String()+strings.ReplaceAll(log.String(), "123456789/17", "123456789/18"), recipe...)
@@ -216,8 +240,11 @@ func TestDSpace(t *testing.T) {
 
 // TestDescriptionsOfTheLogStay: a record fills in what the log does not have.
 func TestDescriptionsOfTheLogStay(t *testing.T) {
-	file := write(t, t.TempDir(), "records.jsonl", `{"doi":"10.5072/fk2/abc","titles":[{"title":"Another title"}],"publisher":"Rain Archive","publicationYear":2020}`+"\n")
-	done := runs(t.Context(), nil, view("2026-10-14T10:01:00Z", "s1", "10.5072/FK2/ABC"), args("--describe", file, "--output", "-", "-")...)
+	file := write(t, t.TempDir(), "records.jsonl",
+		`{"doi":"10.5072/fk2/abc","titles":[{"title":"Another title"}],"publisher":"Rain Archive","publicationYear":2020}`+
+			"\n")
+	done := runs(t.Context(), nil, view("2026-10-14T10:01:00Z", "s1", "10.5072/FK2/ABC"),
+		args("--describe", file, "--output", "-", "-")...)
 	require.Equal(t, 0, done.code, done.errors)
 	var report reports.Report
 	require.NoError(t, json.Unmarshal([]byte(done.out), &report))

@@ -96,7 +96,8 @@ func isCounted(name string, info fs.FileInfo) error {
 	switch {
 	case strings.HasPrefix(first, `{"report-header"`):
 		kind = "a usage report"
-	case strings.Contains(first, "doi") && strings.Contains(first, "metric") && strings.Contains(first, "access"), table.IsSpreadsheet(name):
+	case strings.Contains(first, "doi") && strings.Contains(first, "metric") && strings.Contains(first,
+		"access"), table.IsSpreadsheet(name):
 		kind = "a table"
 	default:
 		return nil
@@ -232,10 +233,12 @@ func (in *input) checkGaps() error {
 	servers := serversOf(in.lines.Files)
 	for _, s := range servers {
 		for _, g := range coverageOf(in.reading, in.gap, &s).Gaps {
-			missing = append(missing, fmt.Sprintf("  %s: none from %s to %s", serverText(&s), g.From.Format(toTheMinute), g.Until.Format(toTheMinute)))
+			missing = append(missing, fmt.Sprintf("  %s: none from %s to %s", serverText(&s), g.From.Format(toTheMinute),
+				g.Until.Format(toTheMinute)))
 			longest = max(longest, g.Until.Sub(g.From))
 			if oneOfMany(&s, servers) {
-				late = fmt.Sprintf("\n%s counts as a server of its own: if it came late, put it with the others of its server", s.Logs[0].Name)
+				late = fmt.Sprintf("\n%s counts as a server of its own: if it came late, put it with the others of its server",
+					s.Logs[0].Name)
 			}
 			if reports.Day(g.Until.AddDate(0, 0, -1)) == in.period.EndDate && len(missing) == 1 {
 				shorter = fmt.Sprintf(", --until %s", reports.Day(g.From.AddDate(0, 0, -1)))
@@ -249,7 +252,8 @@ func (in *input) checkGaps() error {
 		missing = append(missing[:10], fmt.Sprintf("  and %d more", more))
 	}
 	return fmt.Errorf("logs seem to be missing, of servers that have accesses on other days; nothing was written\n%s\n"+
-		"Give them%s, or --gap %dh if nobody came or a server was off.%s", strings.Join(missing, "\n"), shorter, int(longest/time.Hour)+1, late)
+		"Give them%s, or --gap %dh if nobody came or a server was off.%s", strings.Join(missing,
+		"\n"), shorter, int(longest/time.Hour)+1, late)
 }
 
 // oneOfMany tells whether the only log of a server is named like the logs in another folder.
@@ -298,11 +302,14 @@ func (in *input) warn() {
 			proxies = max(proxies, f.Proxies)
 		}
 		if all.Events == 0 && all.Other > 0 {
-			in.Warn("warning: no line of %s counts, of %s: none is a successful access to a dataset; is this its layout, and are its paths those of the patterns?", serverText(&s), shell.Number(all.Other))
+			in.Warn("warning: no line of %s counts, of %s: none is a successful access to a dataset; is this its layout, and "+
+				"are its paths those of the patterns?", serverText(&s), shell.Number(all.Other))
 		}
 		if proxies > 0 {
-			from := map[bool]string{true: "one address, that of a proxy perhaps", false: fmt.Sprintf("%d private addresses, those of proxies perhaps", proxies)}
-			in.Warn("warning: all accesses in %s come from %s, so the counts of users are too low; log the addresses of visitors, such as X-Forwarded-For", serverText(&s), from[proxies == 1])
+			from := map[bool]string{true: "one address, that of a proxy perhaps",
+				false: fmt.Sprintf("%d private addresses, those of proxies perhaps", proxies)}
+			in.Warn("warning: all accesses in %s come from %s, so the counts of users are too low; log the addresses of "+
+				"visitors, such as X-Forwarded-For", serverText(&s), from[proxies == 1])
 		}
 	}
 	if in.countries != nil && in.accesses > 0 && !in.located {
@@ -310,10 +317,12 @@ func (in *input) warn() {
 	}
 	for _, o := range in.lines.Offsets {
 		if !in.hasOffset(o.Seconds) {
-			in.Warn("warning: the offset of %s is %s from UTC, which %s never has in this month; is --zone right? The first is in %s, line %d", shell.Count(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
+			in.Warn("warning: the offset of %s is %s from UTC, which %s never has in this month; is --zone right? The first "+
+				"is in %s, line %d", shell.Count(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
 			continue
 		}
-		in.Say("note: the offset of %s is %s from UTC, which %s does not have at that time; the first is in %s, line %d", shell.Count(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
+		in.Say("note: the offset of %s is %s from UTC, which %s does not have at that time; the first is in %s, line %d",
+			shell.Count(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
 	}
 }
 

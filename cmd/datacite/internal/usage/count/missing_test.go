@@ -55,7 +55,9 @@ func TestTheRunningMonth(t *testing.T) {
 	} {
 		now, err := time.Parse(time.RFC3339, tt.today)
 		require.NoError(t, err)
-		done := runsAt(t.Context(), now, nil, "", append([]string{"--month", "2026-10", "--creator", "Mine", "--publisher", "P", "--zone", cmp.Or(tt.zone, "UTC"), "--output", file, log}, tt.more...)...)
+		done := runsAt(t.Context(), now, nil, "",
+			append([]string{"--month", "2026-10", "--creator", "Mine", "--publisher", "P", "--zone", cmp.Or(tt.zone, "UTC"),
+				"--output", file, log}, tt.more...)...)
 		require.Equal(t, 0, done.code, done.errors)
 		data := shelltest.Read(t, file)
 		var report reports.Report
@@ -70,7 +72,8 @@ func TestTheRunningMonth(t *testing.T) {
 			continue
 		}
 		assert.Equal(t, reports.ExceptionPartial, report.Header.Exceptions[0].Code)
-		assert.Contains(t, done.out, "Report of Mine, 2026-10-01 to "+string(tt.last)+", a part of the month (exception 3040)\n")
+		assert.Contains(t, done.out, "Report of Mine, 2026-10-01 to "+string(tt.last)+
+			", a part of the month (exception 3040)\n")
 	}
 	for today, more := range map[string][]string{
 		"no day of 2026-10 is over: today is 2026-10-01":   {"2026-10-01T12:00:00Z", ""},
@@ -82,7 +85,8 @@ func TestTheRunningMonth(t *testing.T) {
 	} {
 		now, err := time.Parse(time.RFC3339, more[0])
 		require.NoError(t, err)
-		wrong := runsAt(t.Context(), now, nil, "", "--month", "2026-10", "--creator", "Mine", "--until", cmp.Or(more[1], "2026-10-01"), log)
+		wrong := runsAt(t.Context(), now, nil, "", "--month", "2026-10", "--creator", "Mine", "--until",
+			cmp.Or(more[1], "2026-10-01"), log)
 		assert.Equal(t, 2, wrong.code)
 		assert.Contains(t, wrong.errors, today)
 	}
@@ -98,14 +102,21 @@ func TestLogsThatAreMissing(t *testing.T) {
 		says  string // "" is nothing: the report is whole
 		meant []string
 	}{
-		"whole":            {map[string]string{"a.log": hourly(all, "10.5072/a")}, "", nil},
-		"1 to 14":          {map[string]string{"a.log": hourly(until(14), "10.5072/a")}, "a.log: none from 2026-10-15 00:00 to 2026-11-01 00:00", []string{"--until", "2026-10-14"}},
-		"without the 15th": {map[string]string{"a.log": hourly(func(day int) bool { return day != 15 }, "10.5072/a")}, "a.log: none from 2026-10-15 00:00 to 2026-10-16 00:00", []string{"--gap", "25h"}},
-		"one of two servers": {map[string]string{"web1.log": hourly(all, "10.5072/a"), "web2.log": hourly(until(20), "10.5072/a")},
+		"whole": {map[string]string{"a.log": hourly(all, "10.5072/a")}, "", nil},
+		"1 to 14": {map[string]string{"a.log": hourly(until(14), "10.5072/a")},
+			"a.log: none from 2026-10-15 00:00 to 2026-11-01 00:00", []string{"--until", "2026-10-14"}},
+		"without the 15th": {map[string]string{"a.log": hourly(func(day int) bool {
+			return day != 15
+		}, "10.5072/a")}, "a.log: none from 2026-10-15 00:00 to 2026-10-16 00:00", []string{"--gap", "25h"}},
+		"one of two servers": {map[string]string{"web1.log": hourly(all, "10.5072/a"),
+			"web2.log": hourly(until(20), "10.5072/a")},
 			"web2.log: none from 2026-10-21 00:00 to 2026-11-01 00:00", []string{"--gap", "265h"}},
-		"a day of daily logs": {map[string]string{"c_2026-10-01.log": day(1), "c_2026-10-02.log": day(2), "c_2026-10-04.log": day(4)},
+		"a day of daily logs": {map[string]string{"c_2026-10-01.log": day(1), "c_2026-10-02.log": day(2),
+			"c_2026-10-04.log": day(4)},
 			"c.log (3 logs): none from 2026-10-03 00:00 to 2026-10-04 00:00", []string{"--gap", "0"}},
-		"a late log in a folder of its own": {map[string]string{"web1/c_2026-10-01.log": day(1), "web1/c_2026-10-02.log": day(2), "web1/c_2026-10-04.log": day(4), "late/c_2026-10-03.log": day(3)},
+		"a late log in a folder of its own": {
+			map[string]string{"web1/c_2026-10-01.log": day(1), "web1/c_2026-10-02.log": day(2), "web1/c_2026-10-04.log": day(4),
+				"late/c_2026-10-03.log": day(3)},
 			"late/c_2026-10-03.log: none from 2026-10-01 00:00 to 2026-10-03 00:00", []string{"--gap", "0"}},
 	} {
 		folder, given := t.TempDir(), slices.Clone(month)
@@ -135,7 +146,8 @@ func TestALogThatIsLost(t *testing.T) {
 		var b strings.Builder
 		for h := range 744 {
 			at := time.Date(2026, 10, 1, h, 10, 0, 0, time.UTC)
-			fmt.Fprintln(&b, strings.NewReplacer("TIME", at.Format("02/Jan/2006:15:04:05 -0700"), "DAY", at.Format("2006-01-02"), "HH", at.Format("15"), "N", fmt.Sprint(h%3)).Replace(line))
+			fmt.Fprintln(&b, strings.NewReplacer("TIME", at.Format("02/Jan/2006:15:04:05 -0700"), "DAY", at.Format("2006-01-02"),
+				"HH", at.Format("15"), "N", fmt.Sprint(h%3)).Replace(line))
 		}
 		return b.String()
 	}
@@ -150,21 +162,32 @@ func TestALogThatIsLost(t *testing.T) {
 		code  int
 		says  string // of FILE
 	}{
-		"good":                   {strings.Replace(visitors, "2.1N", "2.2N", 1), web, 0, ""},
-		"seconds as status":      {strings.Replace(good, "200 512", "0.003 200 512", 1), web, 2, "FILE, line 1: status is \"0.003\", not three digits such as 200; the log has a layout of its own"},
-		"size as status":         {strings.Replace(good, "200 512", "81920 200", 1), web, 2, "--layout names the layout of the log, as the configuration of its server has it.\n"},
-		"no status":              {strings.Replace(good, "200 512", "- 512", 1), web, 2, "FILE, line 1: status is \"-\""},
-		"small letters":          {strings.Replace(good, "GET", "get", 1), web, 2, "FILE, line 1: method is \"get\", not one such as GET"},
-		"a size like a status":   {strings.Replace(good, "200 512", "512 200", 1), web, 0, "warning: no line of FILE counts, of 744: none is a successful access to a dataset; is this its layout, and are its paths those of the patterns?\n"},
-		"other paths":            {strings.Replace(good, "/data/", "/item/", 1), web, 0, "warning: no line of FILE counts"},
-		"a proxy":                {good, web, 0, "warning: all accesses in FILE come from one address, that of a proxy perhaps"},
-		"three proxies":          {strings.NewReplacer("192.0.2.1 ", "10.0.0.N ", "(N)", "(HH)").Replace(good), web, 0, "warning: all accesses in FILE come from 3 private addresses, those of proxies perhaps"},
-		"three computers":        {strings.Replace(good, "192.0.2.1 ", "10.0.0.N ", 1), web, 0, ""},
-		"visitors, as it seems":  {strings.NewReplacer("192.0.2.1 ", "192.0.2.N ", "(N)", "(HH)").Replace(good), web, 0, ""},
-		"a proxy, as JSON":       {strings.Replace(event, "192.0.2.1N", "10.0.0.1", 1), []string{"--log-format", "json"}, 0, "warning: all accesses in FILE come from one address"},
-		"logins behind a proxy":  {strings.Replace(event, "192.0.2.1N", `10.0.0.1","user":"u`, 1), []string{"--log-format", "json"}, 0, ""},
-		"an event of other form": {strings.Replace(event, "doi", "identifier", 1), []string{"--log-format", "json"}, 2, "FILE, line 1: line is not an event: json: unknown field \"identifier\"; its members are doi, time, url"},
-		"countries of nobody":    {strings.Replace(visitors, "2.1N", "2.2N", 1), append(slices.Clone(web), "--geoip", proxies), 0, "warning: --geoip " + proxies + ": no access has a country"},
+		"good": {strings.Replace(visitors, "2.1N", "2.2N", 1), web, 0, ""},
+		"seconds as status": {strings.Replace(good, "200 512", "0.003 200 512", 1), web, 2,
+			"FILE, line 1: status is \"0.003\", not three digits such as 200; the log has a layout of its own"},
+		"size as status": {strings.Replace(good, "200 512", "81920 200", 1), web, 2,
+			"--layout names the layout of the log, as the configuration of its server has it.\n"},
+		"no status": {strings.Replace(good, "200 512", "- 512", 1), web, 2, "FILE, line 1: status is \"-\""},
+		"small letters": {strings.Replace(good, "GET", "get", 1), web, 2,
+			"FILE, line 1: method is \"get\", not one such as GET"},
+		"a size like a status": {strings.Replace(good, "200 512", "512 200", 1), web, 0,
+			"warning: no line of FILE counts, of 744: none is a successful access to a dataset; is this its layout, and are " +
+				"its paths those of the patterns?\n"},
+		"other paths": {strings.Replace(good, "/data/", "/item/", 1), web, 0, "warning: no line of FILE counts"},
+		"a proxy": {good, web, 0,
+			"warning: all accesses in FILE come from one address, that of a proxy perhaps"},
+		"three proxies": {strings.NewReplacer("192.0.2.1 ", "10.0.0.N ", "(N)", "(HH)").Replace(good), web, 0,
+			"warning: all accesses in FILE come from 3 private addresses, those of proxies perhaps"},
+		"three computers":       {strings.Replace(good, "192.0.2.1 ", "10.0.0.N ", 1), web, 0, ""},
+		"visitors, as it seems": {strings.NewReplacer("192.0.2.1 ", "192.0.2.N ", "(N)", "(HH)").Replace(good), web, 0, ""},
+		"a proxy, as JSON": {strings.Replace(event, "192.0.2.1N", "10.0.0.1", 1), []string{"--log-format", "json"}, 0,
+			"warning: all accesses in FILE come from one address"},
+		"logins behind a proxy": {strings.Replace(event, "192.0.2.1N", `10.0.0.1","user":"u`, 1),
+			[]string{"--log-format", "json"}, 0, ""},
+		"an event of other form": {strings.Replace(event, "doi", "identifier", 1), []string{"--log-format", "json"}, 2,
+			"FILE, line 1: line is not an event: json: unknown field \"identifier\"; its members are doi, time, url"},
+		"countries of nobody": {strings.Replace(visitors, "2.1N", "2.2N", 1), append(slices.Clone(web), "--geoip", proxies),
+			0, "warning: --geoip " + proxies + ": no access has a country"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()

@@ -156,7 +156,9 @@ func (in *input) countNights() (days *counter.Days, err error) {
 		return nil, err
 	}
 	month := reports.Month(in.month.Year(), in.month.Month())
-	days, err = counter.OpenDays(folder, &counter.Options{Location: in.reading.Location, Period: month, Robots: in.robots, Machines: in.machines, Memory: in.memory})
+	days, err = counter.OpenDays(folder,
+		&counter.Options{Location: in.reading.Location, Period: month, Robots: in.robots, Machines: in.machines,
+			Memory: in.memory})
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +209,8 @@ func (in *input) countNights() (days *counter.Days, err error) {
 	return days, n.save(in.descriptions)
 }
 
-// since is what a log has, with the times of the one that had its name before: when logs are rotated, the last one goes.
+// since is what a log has, with the times of the one that had its name before: when logs are rotated,
+// the last one goes.
 func since(before, now logs.FileStats) logs.FileStats {
 	if before.First.IsZero() {
 		return now

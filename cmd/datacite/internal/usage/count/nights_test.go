@@ -38,10 +38,12 @@ func TestNightByNight(t *testing.T) {
 		growing += today // web1 has one log that grows
 		web1 := write(t, folder, "web1.log", growing)
 		if day != 4 { // comes a night late
-			files = append(files, write(t, folder, fmt.Sprintf("web2_2026-10-%02d.log", day), titled(day, strings.ReplaceAll(today, ":30:00Z\t192.0.2.1", ":40:00Z\t192.0.2.2"))))
+			files = append(files, write(t, folder, fmt.Sprintf("web2_2026-10-%02d.log", day),
+				titled(day, strings.ReplaceAll(today, ":30:00Z\t192.0.2.1", ":40:00Z\t192.0.2.2"))))
 		}
 		if day == 5 {
-			files = append(files, write(t, folder, "web2_2026-10-04.log", titled(4, view("2026-10-04T10:31:00Z", "late", "10.5072/c"))))
+			files = append(files, write(t, folder, "web2_2026-10-04.log",
+				titled(4, view("2026-10-04T10:31:00Z", "late", "10.5072/c"))))
 		}
 		night := time.Date(2026, 10, day+1, 1, 0, 0, 0, time.UTC)
 		given := append(append(slices.Clone(month), "--gap", "0", web1), files...)
@@ -65,7 +67,8 @@ func TestNightByNight(t *testing.T) {
 	assert.Contains(t, december.errors, "web1.log: none from 2026-10-09 00:00 to 2026-11-01 00:00")
 
 	zone := runs(t.Context(), nil, "", append(given, "--gap", "0", "--zone", "+05:00")...)
-	plain := runs(t.Context(), nil, "", append(append(slices.Clone(month), "--gap", "0", "--zone", "+05:00", filepath.Join(folder, "web1.log")), files...)...)
+	plain := runs(t.Context(), nil, "",
+		append(append(slices.Clone(month), "--gap", "0", "--zone", "+05:00", filepath.Join(folder, "web1.log")), files...)...)
 	assert.Equal(t, plain.out, zone.out, "other flags count anew")
 
 	damaged, err := filepath.Glob(filepath.Join(state, "*", "descriptions.gz"))
@@ -116,7 +119,8 @@ func allFiles(t *testing.T, folder string) (texts []string) {
 func TestKilled(t *testing.T) {
 	folder := t.TempDir()
 	web1 := write(t, folder, "web1.log", hourly(all, "10.5072/a", "10.5072/b", "10.5072/c"))
-	web2 := write(t, folder, "web2.log", strings.ReplaceAll(hourly(all, "10.5072/a", "10.5072/d"), ":30:00Z\t192.0.2.1", ":40:00Z\t192.0.2.2"))
+	web2 := write(t, folder, "web2.log",
+		strings.ReplaceAll(hourly(all, "10.5072/a", "10.5072/d"), ":30:00Z\t192.0.2.1", ":40:00Z\t192.0.2.2"))
 	given := args("--publisher", "P", web1, web2)
 	whole := runs(t.Context(), nil, "", append(given, "--output", "-")...)
 	require.Equal(t, 0, whole.code, whole.errors)
@@ -159,15 +163,17 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	second := runs(t.Context(), nil, "", given...)
 	require.NoError(t, first.Close())
 	assert.Equal(t, 2, second.code)
-	assert.Equal(t, "datacite: --days "+state+": "+folders[0]+" is in use by another run; wait until it has ended\n", second.errors)
+	assert.Equal(t, "datacite: --days "+state+": "+folders[0]+" is in use by another run; wait until it has ended\n",
+		second.errors)
 }
 
-// TestRotatedAway: of a server that keeps three logs, each night's run has all days, and names those whose log is gone. A log
-// that was emptied is refused, as the error says what to do.
+// TestRotatedAway: of a server that keeps three logs, each night's run has all days, and names those
+// whose log is gone. A log that was emptied is refused, as the error says what to do.
 func TestRotatedAway(t *testing.T) {
 	folder, state := t.TempDir(), filepath.Join(t.TempDir(), "state")
 	lines := strings.SplitAfter(hourly(all, "10.5072/a"), "\n")
-	names := []string{filepath.Join(folder, "access.log"), filepath.Join(folder, "access.log.1"), filepath.Join(folder, "access.log.2")}
+	names := []string{filepath.Join(folder, "access.log"), filepath.Join(folder, "access.log.1"),
+		filepath.Join(folder, "access.log.2")}
 	given := func(files ...string) []string {
 		return args(append([]string{"--publisher", "P", "--days", state}, files...)...)
 	}
@@ -175,18 +181,23 @@ func TestRotatedAway(t *testing.T) {
 		for i := min(2, day-1); i > 0; i-- {
 			require.NoError(t, os.Rename(names[i-1], names[i]))
 		}
-		write(t, folder, "access.log", strings.Join(lines[(day-1)*24:day*24], "")+view("2026-11-05T10:00:00Z", "s", "10.5072/a"))
-		got := runsAt(t.Context(), time.Date(2026, 10, day+1, 1, 0, 0, 0, time.UTC), nil, "", given(names[:min(day, 3)]...)...)
+		write(t, folder, "access.log", strings.Join(lines[(day-1)*24:day*24],
+			"")+view("2026-11-05T10:00:00Z", "s", "10.5072/a"))
+		got := runsAt(t.Context(), time.Date(2026, 10, day+1, 1, 0, 0, 0, time.UTC), nil, "",
+			given(names[:min(day, 3)]...)...)
 		require.Equal(t, 0, got.code, got.errors)
 		assert.Contains(t, got.out, fmt.Sprintf("\n  %d total investigations\n", day*24))
 		assert.Contains(t, got.out, fmt.Sprintf(" not from 2026-10-01 to 2026-10-%02d\n", day))
-		assert.Equal(t, day > 3, strings.Contains(got.errors, "note: the counts of days stay whose logs are gone: 2026-10-01"), got.errors)
+		assert.Equal(t, day > 3, strings.Contains(got.errors,
+			"note: the counts of days stay whose logs are gone: 2026-10-01"), got.errors)
 	}
-	for name, log := range map[string]string{"emptied": "", "of another month": view("2026-11-05T10:00:00Z", "s", "10.5072/a")} {
+	for name, log := range map[string]string{"emptied": "",
+		"of another month": view("2026-11-05T10:00:00Z", "s", "10.5072/a")} {
 		write(t, folder, "access.log", log)
 		got := runs(t.Context(), nil, "", given("--gap", "0", names[0], names[1], names[2])...)
 		assert.Equal(t, 2, got.code, name)
-		assert.Contains(t, got.errors, "2026-10-06: was counted from "+names[0]+" (24 accesses), whose accesses are in none of the logs", name)
+		assert.Contains(t, got.errors, "2026-10-06: was counted from "+names[0]+
+			" (24 accesses), whose accesses are in none of the logs", name)
 	}
 	write(t, folder, "access.log", view("2026-11-05T10:00:00Z", "s", "10.5072/a"))
 	got := runs(t.Context(), nil, "", args("--days", filepath.Join(folder, "new"), "--gap", "0", names[0])...)

@@ -32,7 +32,9 @@ func serversOf(files []logs.FileStats) (list []logServer) {
 	for _, f := range files {
 		name := rotationInName().ReplaceAllString(f.Name, "")
 		name = rotationInName().ReplaceAllString(withoutDates(name), "")
-		i, known := slices.BinarySearchFunc(list, name, func(s logServer, name string) int { return cmp.Compare(s.Name, name) })
+		i, known := slices.BinarySearchFunc(list, name, func(s logServer, name string) int {
+			return cmp.Compare(s.Name, name)
+		})
 		if !known {
 			list = slices.Insert(list, i, logServer{Name: name})
 		}
@@ -118,7 +120,8 @@ type coverage struct {
 }
 
 const (
-	busyHours = 6                  // of a day with accesses have some, on average, from which on a whole day without any is no chance
+	// of a day with accesses have some, on average, from which on a whole day without any is no chance
+	busyHours = 6
 	quietGap  = 7 * 24 * time.Hour // nor is this, if half of the other days have accesses
 	fewDays   = 5                  // say nothing about the others
 )

@@ -46,15 +46,29 @@ func (s *settings) addFlags(cmd *cobra.Command) {
 		codes = append(codes, string(c))
 	}
 	shell.Choice(cmd, &s.Format, "log-format", "`format` of the logs: "+strings.Join(formats, ", "), formats...)
-	to.StringVar(&s.Layout, "layout", "", "for the format combined: the `text` that LogFormat (Apache) or log_format (nginx) has in the configuration of the web server, or a file with it; common layouts need no flag")
-	to.StringVar(&s.Zone, "zone", "", "time `zone` of the repository, in which months, days and hours begin, such as Europe/Berlin, or an offset such as -04:00")
-	to.StringArrayVar(&s.Investigations, "investigations", nil, "`pattern` that is found in paths of investigations; may be repeated (default: those of Dataverse)")
+	to.StringVar(&s.Layout, "layout", "",
+		"for the format combined: the `text` that LogFormat (Apache) or log_format (nginx) has in the configuration of the "+
+			"web server, or a file with it; common layouts need no flag")
+	to.StringVar(&s.Zone, "zone", "",
+		"time `zone` of the repository, in which months, days and hours begin, such as Europe/Berlin, or an offset such as "+
+			"-04:00")
+	to.StringArrayVar(&s.Investigations, "investigations", nil,
+		"`pattern` that is found in paths of investigations; may be repeated (default: those of Dataverse)")
 	to.StringArrayVar(&s.Requests, "requests", nil, "`pattern` that is found in paths of requests, likewise")
-	to.StringVar(&s.Paths, "paths", "", "`file` of a table, CSV or .xlsx, with the columns path, doi and kind (investigation or request), for paths without a DOI; it counts before the patterns")
-	to.StringVar(&s.DOIs, "dois", "", "`file` of a table, CSV or .xlsx, with the columns name and doi: the DOI of what the first group of a pattern finds, such as a handle")
-	to.StringVar(&s.Proxies, "proxies", "", "`addresses` of proxies, such as 198.51.100.0/24, separated by commas, which are passed over in lists of forwarded addresses; private addresses always are")
-	to.StringVar(&s.BadLines, "bad-lines", "stop", "`how` to treat lines that cannot be read: stop, leave-out up to 1% of them, or up to a share such as 5%")
-	to.StringVar(&s.Tolerated, "leave-out", "", "`codes` of faults, separated by commas: lines with these are left out, whatever their number: "+strings.Join(codes, ", "))
+	to.StringVar(&s.Paths, "paths", "",
+		"`file` of a table, CSV or .xlsx, with the columns path, doi and kind (investigation or request), for paths "+
+			"without a DOI; it counts before the patterns")
+	to.StringVar(&s.DOIs, "dois", "",
+		"`file` of a table, CSV or .xlsx, with the columns name and doi: the DOI of what the first group of a pattern "+
+			"finds, such as a handle")
+	to.StringVar(&s.Proxies, "proxies", "",
+		"`addresses` of proxies, such as 198.51.100.0/24, separated by commas, which are passed over in lists of forwarded "+
+			"addresses; private addresses always are")
+	to.StringVar(&s.BadLines, "bad-lines", "stop",
+		"`how` to treat lines that cannot be read: stop, leave-out up to 1% of them, or up to a share such as 5%")
+	to.StringVar(&s.Tolerated, "leave-out", "",
+		"`codes` of faults, separated by commas: lines with these are left out, whatever their number: "+strings.Join(codes,
+			", "))
 	to.BoolVar(&s.AllowCut, "cut", false, "read a truncated compressed log up to where it ends")
 	to.BoolVar(&s.Pseudonyms, "pseudonyms", false, "accept pseudonyms or host names in place of addresses")
 }
@@ -72,7 +86,8 @@ func (s *settings) options() (logs.Format, *logs.Options, error) {
 	if err := errors.Join(err1, err2, err3, err5); err != nil || err4 != nil && !ofRows {
 		return format, nil, errors.Join(err, err4)
 	}
-	o := &logs.Options{Location: zone, Tolerance: tolerance, Proxies: proxies, Paths: paths, Layout: layout, AllowTruncated: s.AllowCut, Pseudonyms: s.Pseudonyms}
+	o := &logs.Options{Location: zone, Tolerance: tolerance, Proxies: proxies, Paths: paths, Layout: layout,
+		AllowTruncated: s.AllowCut, Pseudonyms: s.Pseudonyms}
 	_, err := format.Parser(o) // before hours of counting
 	if ofRows && err == nil {
 		return format, o, err4
@@ -80,7 +95,8 @@ func (s *settings) options() (logs.Format, *logs.Options, error) {
 		return format, nil, err4
 	}
 	for _, f := range datacite.Findings(err) { // one at most
-		flag := map[string]string{"Options.Paths": "--paths, or --investigations and --requests,", "Options.Layout": "--layout"}[f.Path]
+		flag := map[string]string{"Options.Paths": "--paths, or --investigations and --requests,",
+			"Options.Layout": "--layout"}[f.Path]
 		err = fmt.Errorf("%s %s", cmp.Or(flag, f.Path), f.Reason)
 	}
 	return format, o, err
@@ -109,9 +125,11 @@ func (s *settings) checkZone(lines *logs.Stats) error {
 		return nil
 	}
 	o := lines.Offsets[0]
-	return datacite.Invalid(datacite.Finding{File: o.First.File, Line: o.First.Line, Path: "zone", Code: datacite.CodeMissing, Reason: fmt.Sprintf(
-		"in which time zone does the month begin? Lines have the offset %s from UTC, %d of them, this one first: "+
-			"name the zone of the repository, such as America/New_York; or %s; or UTC, in which the month begins and ends at another hour; --zone names it", o, o.Lines, o)})
+	return datacite.Invalid(datacite.Finding{File: o.First.File, Line: o.First.Line, Path: "zone",
+		Code: datacite.CodeMissing, Reason: fmt.Sprintf(
+			"in which time zone does the month begin? Lines have the offset %s from UTC, %d of them, this one first: "+
+				"name the zone of the repository, such as America/New_York; or %s; or UTC, in which the month begins and ends at "+
+				"another hour; --zone names it", o, o.Lines, o)})
 }
 
 func (s *settings) tolerance() (l logs.Tolerance, err error) {

@@ -29,11 +29,13 @@ type totals struct {
 type counts [4]int64
 
 var metrics = [...]reports.MetricType{
-	reports.MetricTotalDatasetInvestigations, reports.MetricUniqueDatasetInvestigations, reports.MetricTotalDatasetRequests, reports.MetricUniqueDatasetRequests,
+	reports.MetricTotalDatasetInvestigations, reports.MetricUniqueDatasetInvestigations,
+	reports.MetricTotalDatasetRequests, reports.MetricUniqueDatasetRequests,
 }
 
 func (c counts) MarshalJSON() ([]byte, error) {
-	return fmt.Appendf(nil, `{"totalInvestigations":%d,"uniqueInvestigations":%d,"totalRequests":%d,"uniqueRequests":%d}`, c[0], c[1], c[2], c[3]), nil
+	return fmt.Appendf(nil, `{"totalInvestigations":%d,"uniqueInvestigations":%d,"totalRequests":%d,"uniqueRequests":%d}`,
+		c[0], c[1], c[2], c[3]), nil
 }
 
 type used struct {
@@ -101,7 +103,8 @@ func writeTable(out io.Writer, datasets iter.Seq2[reports.Dataset, error], sprea
 		if err != nil {
 			return err
 		}
-		row := reports.Row{DOI: d.DatasetID[0].Value, Title: d.Title, YOP: d.YOP, URI: d.URI, Platform: d.Platform, Publisher: d.Publisher}
+		row := reports.Row{DOI: d.DatasetID[0].Value, Title: d.Title, YOP: d.YOP, URI: d.URI, Platform: d.Platform,
+			Publisher: d.Publisher}
 		for _, i := range d.Performance[0].Instance {
 			row.Metric, row.Access = i.MetricType, i.AccessMethod
 			left := i.Count
@@ -171,15 +174,17 @@ type server struct {
 func (in *input) summarize(h reports.Header, t *totals, about *describer) error {
 	l, e := in.lines, in.events
 	s := &summary{
-		CreatedBy: in.creator, BeginDate: in.period.BeginDate, EndDate: in.period.EndDate, Partial: len(h.Exceptions) > 0, Output: in.Output,
-		Files: len(in.sources) - in.unread, Before: in.unread, Lines: l.Lines(), Comments: l.Comments, Other: l.Other, Faulty: l.Faulty,
+		CreatedBy: in.creator, BeginDate: in.period.BeginDate, EndDate: in.period.EndDate, Partial: len(h.Exceptions) > 0,
+		Output: in.Output,
+		Files:  len(in.sources) - in.unread, Before: in.unread, Lines: l.Lines(), Comments: l.Comments, Other: l.Other, Faulty: l.Faulty,
 		Accesses: l.Events, OutsidePeriod: e.OtherMonths, CountedBefore: l.Events - e.Events(), NoDataset: e.NoDataset, Robots: e.Robots, DoubleClicks: e.DoubleClicks, Counted: e.Counted,
 		Datasets: t.datasets, Untitled: t.untitled, UnknownDOIs: about.missing, Counts: t.counts, Views: t.views, Downloads: t.downloads, MostUsed: t.most, LeftOut: about.left,
 	}
 	for _, of := range serversOf(in.lines.Files) {
 		first, last := of.span()
 		c := coverageOf(in.reading, 0, &of)
-		s.Servers = append(s.Servers, server{of.Name, len(of.Logs), first, last, c.Days, c.EmptyDays, c.Hours, c.EmptyHours, serverText(&of)})
+		s.Servers = append(s.Servers, server{of.Name, len(of.Logs), first, last, c.Days, c.EmptyDays, c.Hours, c.EmptyHours,
+			serverText(&of)})
 	}
 	if in.Output == "-" {
 		in.Say("%s", s.text(in))
@@ -228,13 +233,15 @@ func (s *summary) text(in *input) string {
 	w = tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\nFirst access\tLast access\tDays without\tHours without\tLog")
 	for _, of := range s.Servers {
-		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%d of %d\t%s\n", in.at(of.First), in.at(of.Last), of.EmptyDays, of.Days, of.EmptyHours, of.Hours, of.text)
+		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%d of %d\t%s\n", in.at(of.First), in.at(of.Last), of.EmptyDays, of.Days,
+			of.EmptyHours, of.Hours, of.text)
 	}
 	w.Flush()
 	w = tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\nMost used\tInvestigations\tunique\tRequests\tunique\tTitle")
 	for _, u := range s.MostUsed {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", u.DOI, shell.Number(u.Counts[0]), shell.Number(u.Counts[1]), shell.Number(u.Counts[2]), shell.Number(u.Counts[3]), short(shell.Clean(u.Title)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", u.DOI, shell.Number(u.Counts[0]), shell.Number(u.Counts[1]),
+			shell.Number(u.Counts[2]), shell.Number(u.Counts[3]), short(shell.Clean(u.Title)))
 	}
 	w.Flush()
 	of, partial, end := "Counts", "", "not written; --output writes a report (.json) or a table of counts (.csv, .xlsx)"

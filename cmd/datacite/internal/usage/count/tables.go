@@ -36,7 +36,8 @@ func readPaths(r io.Reader, name string) (map[string]logs.Target, error) {
 	err := readRows(r, name, []string{"path", "doi", "kind"}, func(cells []string) *cellFault {
 		path, err := url.PathUnescape(strings.TrimSpace(cells[0]))
 		if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(cells[0], "?#") {
-			return &cellFault{0, datacite.CodeSyntax, fmt.Sprintf("is %.100q, not a path such as /data/17, without host and query", cells[0])}
+			return &cellFault{0, datacite.CodeSyntax,
+				fmt.Sprintf("is %.100q, not a path such as /data/17, without host and query", cells[0])}
 		}
 		path = sessionID().ReplaceAllLiteralString(path, "") // logs.Paths leaves it out, too
 		var target logs.Target
@@ -82,7 +83,8 @@ func optionalDOI(cell string) (string, error) {
 // put adds a row, unless another one says something else.
 func put[V comparable](rows map[string]V, key string, value V) *cellFault {
 	if before, again := rows[key]; again && before != value {
-		return &cellFault{0, datacite.CodeRepeated, fmt.Sprintf("is %.100q, which is in the table already, with another DOI or kind", key)}
+		return &cellFault{0, datacite.CodeRepeated,
+			fmt.Sprintf("is %.100q, which is in the table already, with another DOI or kind", key)}
 	}
 	rows[key] = value
 	return nil
@@ -104,7 +106,8 @@ func readRows(r io.Reader, name string, columns []string, add func(cells []strin
 	}
 	var faults []datacite.Finding
 	fault := func(cell int, column string, code datacite.Code, reason string) {
-		faults = append(faults, datacite.Finding{File: name, Line: rows.Line(max(cell, 0)), Column: cell + 1, Path: column, Code: code, Reason: reason})
+		faults = append(faults, datacite.Finding{File: name, Line: rows.Line(max(cell, 0)), Column: cell + 1, Path: column,
+			Code: code, Reason: reason})
 	}
 	var at []int
 	for _, c := range columns {
@@ -112,7 +115,8 @@ func readRows(r io.Reader, name string, columns []string, add func(cells []strin
 	}
 	if slices.Contains(at, -1) {
 		last := len(columns) - 1
-		fault(-1, "", "column", fmt.Sprintf("the table has to name the columns %s and %s", strings.Join(columns[:last], ", "), columns[last]))
+		fault(-1, "", "column", fmt.Sprintf("the table has to name the columns %s and %s", strings.Join(columns[:last], ", "),
+			columns[last]))
 		return datacite.Invalid(faults...)
 	}
 	wanted := make([]string, len(columns))
@@ -127,7 +131,8 @@ func readRows(r io.Reader, name string, columns []string, add func(cells []strin
 		case err != nil:
 			return err
 		case n == mostLookups:
-			fault(-1, "", datacite.CodeLimit, fmt.Sprintf("the table has more than %d rows; patterns take any number of paths", mostLookups))
+			fault(-1, "", datacite.CodeLimit,
+				fmt.Sprintf("the table has more than %d rows; patterns take any number of paths", mostLookups))
 			return datacite.Invalid(faults...)
 		}
 		for i, column := range at {

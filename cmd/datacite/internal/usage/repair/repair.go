@@ -59,7 +59,8 @@ with name and password, DOIs that are not findable are seen, too.`,
 		RunE: c.run,
 	}
 	cmd.Flags().StringArrayVar(&c.replaces, "replaces", nil,
-		"`name` of the creator (or the id) of another report of the month that counts the same accesses; its numbers become 0; may be repeated")
+		"`name` of the creator (or the id) of another report of the month that counts the same accesses; its numbers "+
+			"become 0; may be repeated")
 	c.files = source.NewFiles(s, cmd)
 	s.Flags(cmd, shell.DryRun, shell.JSON, shell.Yes)
 	c.flags = account.NewFlags(s, cmd, account.Writes)
@@ -142,9 +143,10 @@ func (c *command) repair(cmd *cobra.Command, files []string, dry bool) (*shown.R
 		DryRun: dry, Replaces: c.replaces, Warn: func(doi string, f datacite.Finding) {
 			account.WarnOfToken(c.Shell, func(f datacite.Finding) { in.WarnOf(doi, f) })(f)
 		},
-		Submit: reports.SubmitOptions{MergeRepeats: c.files.MergeRepeats, LeaveOut: in.LeavingOut(), Progress: func(p reports.Progress) {
-			c.Progress(int(p.Datasets), 0, "datasets sent", p.Reason)
-		}},
+		Submit: reports.SubmitOptions{MergeRepeats: c.files.MergeRepeats, LeaveOut: in.LeavingOut(),
+			Progress: func(p reports.Progress) {
+				c.Progress(int(p.Datasets), 0, "datasets sent", p.Reason)
+			}},
 		Compare: shown.Options{Progress: func(p shown.Progress) {
 			c.Progress(p.Records, max(p.AllRecords, 0), "records compared", shell.Count(p.Differences, "difference"))
 		}},
@@ -208,7 +210,8 @@ func listed(done *shown.Repaired, dry bool) string {
 				fmt.Fprintf(&b, "  and %s more\n", shell.Count(len(one.Changes)-i, "number"))
 				break
 			}
-			fmt.Fprintf(&b, "  %s: %s, %s becomes %s", change.DOI, change.Metric, shell.Number(change.Was), shell.Number(change.Now))
+			fmt.Fprintf(&b, "  %s: %s, %s becomes %s", change.DOI, change.Metric, shell.Number(change.Was),
+				shell.Number(change.Now))
 			if change.Cause != "" {
 				fmt.Fprintf(&b, " (%s)", change.Cause)
 			}
@@ -217,7 +220,8 @@ func listed(done *shown.Repaired, dry bool) string {
 		fmt.Fprintln(&b)
 	}
 	for _, other := range done.Others {
-		fmt.Fprintf(&b, "%s, report %s: left as it is; if it counts the same accesses, --replaces %q takes its numbers back\n\n", other.Header.CreatedBy, other.ID, other.Header.CreatedBy)
+		fmt.Fprintf(&b, "%s, report %s: left as it is; if it counts the same accesses, --replaces %q takes its numbers "+
+			"back\n\n", other.Header.CreatedBy, other.ID, other.Header.CreatedBy)
 	}
 	return b.String()
 }
@@ -265,7 +269,8 @@ func (c *command) remaining(done *shown.Repaired) error {
 			shell.Count(len(done.Remain), "difference"), mostShown)
 	}
 	if lasting > 0 {
-		return shell.Refused(fmt.Errorf("%s of the month may remain, which this repair does not mend", shell.Count(lasting, "difference")))
+		return shell.Refused(fmt.Errorf("%s of the month may remain, which this repair does not mend",
+			shell.Count(lasting, "difference")))
 	}
 	return nil
 }

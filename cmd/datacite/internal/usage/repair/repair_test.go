@@ -26,7 +26,10 @@ func service(t *testing.T, faults datacitetest.Faults) *datacitetest.Server {
 	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
 	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: faults})
 	for _, name := range []string{"a", "b"} {
-		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%s","titles":[{"title":"Glacier"}],"publisher":"Example Repository","publicationYear":2026,"url":"https://example.org/","creators":[{"name":"Lovelace, Ada"}],"state":"findable"}`, name)))
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+			`{"doi":"10.5072/%s","titles":[{"title":"Glacier"}],"publisher":"Example `+
+				`Repository","publicationYear":2026,"url":"https://example.org/","creators":[{"name":"Lovelace, `+
+				`Ada"}],"state":"findable"}`, name)))
 	}
 	return srv
 }
@@ -42,11 +45,14 @@ func report(t *testing.T, creator string, a, b, downloads int64) string {
 		}
 		d := reports.Dataset{
 			Title: "Glacier", Platform: "P", Publisher: "P", DataType: reports.DataTypeDataset,
-			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: name}}, Performance: []reports.Performance{{Period: month}},
+			DatasetID: []reports.TypedValue{
+				{Type: reports.TypeDOI, Value: name}}, Performance: []reports.Performance{{Period: month}},
 		}
-		for i, metric := range []reports.MetricType{reports.MetricTotalDatasetInvestigations, reports.MetricUniqueDatasetInvestigations, reports.MetricTotalDatasetRequests, reports.MetricUniqueDatasetRequests} {
+		for i, metric := range []reports.MetricType{reports.MetricTotalDatasetInvestigations,
+			reports.MetricUniqueDatasetInvestigations, reports.MetricTotalDatasetRequests, reports.MetricUniqueDatasetRequests} {
 			if n := counts[i/2]; n > 0 {
-				d.Performance[0].Instance = append(d.Performance[0].Instance, reports.Instance{Count: n, MetricType: metric, AccessMethod: reports.AccessRegular})
+				d.Performance[0].Instance = append(d.Performance[0].Instance,
+					reports.Instance{Count: n, MetricType: metric, AccessMethod: reports.AccessRegular})
 			}
 		}
 		all = append(all, d)
@@ -98,22 +104,34 @@ func TestRepairs(t *testing.T) {
 	}{
 		{[]string{"send", wrong}, []string{"holds exactly this report"}, 0, "2 1 1"},
 		{[]string{"repair", "example.repo", right, "--replaces", "Example Repo", "--dry-run"}, []string{
-			"Example Repository, report ", ": 2 datasets to send, 3 numbers would change\n  10.5072/a: views, 0 becomes 2\n  10.5072/b: views, 0 becomes 1\n  10.5072/b: downloads, 0 becomes 1\n",
-			"Example Repo, report ", "\n  10.5072/a: views, 2 becomes 0\n  10.5072/b: views, 1 becomes 0\n  10.5072/b: downloads, 1 becomes 0\n\nNothing was sent to " + strings.TrimPrefix(srv.URL, "http://") + " yet.\n",
+			"Example Repository, report ", ": 2 datasets to send, 3 numbers would change\n  10.5072/a: views, 0 becomes 2\n  " +
+				"10.5072/b: views, 0 becomes 1\n  10.5072/b: downloads, 0 becomes 1\n",
+			"Example Repo, report ", "\n  10.5072/a: views, 2 becomes 0\n  10.5072/b: views, 1 becomes 0\n  10.5072/b: " +
+				"downloads, 1 becomes 0\n\nNothing was sent to " + strings.TrimPrefix(srv.URL, "http://") + " yet.\n",
 		}, 0, "2 1 1"},
-		{[]string{"repair", "example.repo", right, "--replaces", "Example Repo"}, []string{"so nobody can answer; --yes answers yes"}, 2, "2 1 1"},
-		{[]string{"repair", "EXAMPLE.REPO", right, "--replaces", "Example Repo", "--yes"}, []string{"Example Repo, report", "show the numbers when"}, 0, "2 1 1"},
-		{[]string{"repair", "example.repo", fewer, "--dry-run"}, []string{"10.5072/a: views, 2 becomes 1", "10.5072/b: views, 1 becomes 0", "10.5072/b: downloads, 1 becomes 0"}, 0, "2 1 1"},
+		{[]string{"repair", "example.repo", right, "--replaces", "Example Repo"},
+			[]string{"so nobody can answer; --yes answers yes"}, 2, "2 1 1"},
+		{[]string{"repair", "EXAMPLE.REPO", right, "--replaces", "Example Repo", "--yes"},
+			[]string{"Example Repo, report", "show the numbers when"}, 0, "2 1 1"},
+		{[]string{"repair", "example.repo", fewer, "--dry-run"},
+			[]string{"10.5072/a: views, 2 becomes 1", "10.5072/b: views, 1 becomes 0",
+				"10.5072/b: downloads, 1 becomes 0"}, 0, "2 1 1"},
 		{[]string{"repair", "example.repo", fewer, "--yes"}, []string{"10.5072/a: views, 2 becomes 1"}, 0, "1 0 0"},
-		{[]string{"send", double, "--quiet"}, []string{`of "Example Repository" has 1 of the same numbers for that month, such as one of 10.5072/a`, "--allow-others"}, 1, "1 0 0"},
-		{[]string{"send", double, "--allow-others"}, []string{`of "Example Repository" has 1 of the same numbers for that month, such as one of 10.5072/a`}, 0, "2 0 0"},
+		{[]string{"send", double, "--quiet"},
+			[]string{`of "Example Repository" has 1 of the same numbers for that month, such as one of 10.5072/a`,
+				"--allow-others"}, 1, "1 0 0"},
+		{[]string{"send", double, "--allow-others"},
+			[]string{`of "Example Repository" has 1 of the same numbers for that month, such as one of 10.5072/a`}, 0, "2 0 0"},
 		{[]string{"repair", "example.repo", fewer, "--dry-run"}, []string{
 			`--replaces "Web Server 1" takes its numbers back`, "Nothing is to be sent, but differences remain",
 			"warning: remains: 10.5072/a: views of 2026-10: 1 reported, 2 shown: several reports have this count",
 		}, 1, "2 0 0"},
-		{[]string{"repair", "example.repo", fewer, "--replaces", "Web Server 1", "--yes"}, []string{"Web Server 1, report", "views, 1 becomes 0"}, 0, "1 0 0"},
-		{[]string{"repair", "example.repo", fewer, "--replaces", "Web Server 1", "--yes"}, []string{"nothing is to be sent"}, 0, "1 0 0"},
-		{[]string{"send", fewer, "--allow-lower"}, []string{"holds exactly this report"}, 0, "1 0 0"}, // the other report has zeros
+		{[]string{"repair", "example.repo", fewer, "--replaces", "Web Server 1", "--yes"},
+			[]string{"Web Server 1, report", "views, 1 becomes 0"}, 0, "1 0 0"},
+		{[]string{"repair", "example.repo", fewer, "--replaces", "Web Server 1", "--yes"}, []string{"nothing is to be sent"},
+			0, "1 0 0"},
+		// the other report has zeros
+		{[]string{"send", fewer, "--allow-lower"}, []string{"holds exactly this report"}, 0, "1 0 0"},
 	} {
 		before, line, command := shelltest.Writes(srv), strings.Join(tt.args, " "), shell.Maker(Command)
 		if tt.args[0] == "send" {
@@ -124,7 +142,8 @@ func TestRepairs(t *testing.T) {
 		for _, text := range tt.says {
 			assert.Contains(t, done.out+done.errors, text, line)
 		}
-		sends := tt.args[0] == "send" && tt.code == 0 && tt.args[1] != fewer || strings.Contains(line, "--yes") && !strings.Contains(done.out, "nothing is to be sent")
+		sends := tt.args[0] == "send" && tt.code == 0 && tt.args[1] != fewer ||
+			strings.Contains(line, "--yes") && !strings.Contains(done.out, "nothing is to be sent")
 		assert.Equal(t, sends, shelltest.Writes(srv) > before, line)
 		assert.Equal(t, tt.shows, viewsAndDownloads(t, srv), line)
 	}
@@ -133,9 +152,11 @@ func TestRepairs(t *testing.T) {
 // A table and standard input are what usage send takes, and programs get one object.
 func TestTablesAndPrograms(t *testing.T) {
 	srv := service(t, nil)
-	const table = "doi,metric,access,count,platform,publisher\n10.5072/a,total-dataset-investigations,regular,4,P,P\n10.5072/a,unique-dataset-investigations,regular,3,P,P\n"
+	const table = "doi,metric,access,count,platform,publisher\n10.5072/a,total-dataset-investigations,regular,4,P," +
+		"P\n10.5072/a,unique-dataset-investigations,regular,3,P,P\n"
 	for _, more := range []string{"--dry-run", "--yes"} {
-		done := runs(t, srv, Command, table, "repair", "example.repo", "-", "--creator", "Example Repository", "--month", "2026-10", "--json", "--quiet", more)
+		done := runs(t, srv, Command, table, "repair", "example.repo", "-", "--creator", "Example Repository", "--month",
+			"2026-10", "--json", "--quiet", more)
 		require.Equal(t, 0, done.code, done.errors)
 		assert.Empty(t, done.errors)
 		var o outcome

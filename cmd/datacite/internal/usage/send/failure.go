@@ -41,9 +41,13 @@ func (c *command) explained(ctx context.Context, err error) error {
 	case errors.Is(err, reports.ErrTokenExpired):
 		lines = append(lines, "The token has expired; the operator of the service issues a new one.")
 	case accountRefused(err):
-		lines = append(lines, "The service does not accept the token for this report; its operator issues tokens. Is DATACITE_TOKEN right?")
+		lines = append(lines, "The service does not accept the token for this report; its operator issues tokens. Is "+
+			"DATACITE_TOKEN right?")
 	case ofTheFolder(err) && !ofTheInput(err), !unfinished && !ofTheInput(err) && !refused(err):
-		lines = append(lines, fmt.Sprintf("Temporary files go to %s, which has to exist, to be this user's to write, and to have room; %s names another folder. DATACITE_LOCK_DIR names another folder for locks, the same for all runs.", os.TempDir(), shell.TempVariable))
+		lines = append(lines, fmt.Sprintf(
+			"Temporary files go to %s, which has to exist, to be this user's to write, and to have room; %s names another "+
+				"folder. DATACITE_LOCK_DIR names another folder for locks, the same for all "+
+				"runs.", os.TempDir(), shell.TempVariable))
 	}
 	if unfinished {
 		lines = append(lines, advice(ctx, err)...)
@@ -60,14 +64,17 @@ func (c *command) explained(ctx context.Context, err error) error {
 
 // whatIsLower lists what the stored report has and the new one lacks.
 func whatIsLower(err *reports.LowerError) string {
-	lines := []string{fmt.Sprintf("the stored report has %s that DOI records show, and this one has less in %s; nothing was sent", shell.Count(err.Stored, "count"), shell.Number(err.Lower))}
+	lines := []string{fmt.Sprintf("the stored report has %s that DOI records show, and this one has less in %s; nothing "+
+		"was sent", shell.Count(err.Stored, "count"), shell.Number(err.Lower))}
 	for _, n := range err.First {
-		lines = append(lines, fmt.Sprintf("  %s, %s: %s, not %s", n.DOI, n.Metric, shell.Number(n.Now), shell.Number(n.Stored)))
+		lines = append(lines, fmt.Sprintf("  %s, %s: %s, not %s", n.DOI, n.Metric, shell.Number(n.Now),
+			shell.Number(n.Stored)))
 	}
 	if more := err.Lower - int64(len(err.First)); more > 0 {
 		lines = append(lines, fmt.Sprintf("  and %s more", shell.Number(more)))
 	}
-	return strings.Join(append(lines, "A log may have been missing when it was counted; if this is the correction, add --allow-lower."), "\n")
+	return strings.Join(append(lines,
+		"A log may have been missing when it was counted; if this is the correction, add --allow-lower."), "\n")
 }
 
 // reportedTwice is the code of findings about other reports of the account.
@@ -80,7 +87,8 @@ func whatOthersHave(found []datacite.Finding) string {
 		lines = append(lines, "  "+f.Reason)
 	}
 	return strings.Join(append(lines,
-		"If that report counts the same accesses, datacite usage repair ACCOUNT FILE --replaces NAME sends this one and sets the numbers of the other one to 0.",
+		"If that report counts the same accesses, datacite usage repair ACCOUNT FILE --replaces NAME sends this one and "+
+			"sets the numbers of the other one to 0.",
 		"If it counts others, add --allow-others."), "\n")
 }
 
@@ -90,15 +98,18 @@ func advice(ctx context.Context, err error) []string {
 	case refused(err): // another run would end the same way
 		return nil
 	case errors.Is(err, reports.ErrBroken):
-		return []string{"The service cannot read the report, and another run cannot fix that. Send its operator the id of the report, and that of the request if there is one."}
+		return []string{"The service cannot read the report, and another run cannot fix that. Send its operator the id of " +
+			"the report, and that of the request if there is one."}
 	case ctx.Err() != nil:
 		return []string{"Run the same command again to continue from what is stored."}
 	case ofTheFolder(err):
 		return []string{"Fix that, then run the same command again to continue from what is stored."}
 	case errors.Is(err, reports.ErrBusy):
-		return []string{"Another run submits this report. Wait until it has ended, then run the same command again: it looks at what is stored."}
+		return []string{"Another run submits this report. Wait until it has ended, then run the same command again: it " +
+			"looks at what is stored."}
 	}
-	return []string{"The submission did not finish. Run the same command again to continue from what is stored; if the service was never reached, check --service first."}
+	return []string{"The submission did not finish. Run the same command again to continue from what is stored; if the " +
+		"service was never reached, check --service first."}
 }
 
 // unfinished tells a submission that another run may finish, from a fault of the input or of this
@@ -173,7 +184,8 @@ func ofTheService(err error) bool {
 	if _, ok := errors.AsType[*datacite.Error](err); ok {
 		return true
 	}
-	for _, condition := range []error{reports.ErrBroken, datacite.ErrIncomplete, datacite.ErrUnreadable, datacite.ErrTooLarge} {
+	for _, condition := range []error{reports.ErrBroken, datacite.ErrIncomplete, datacite.ErrUnreadable,
+		datacite.ErrTooLarge} {
 		if errors.Is(err, condition) {
 			return true
 		}
@@ -182,5 +194,6 @@ func ofTheService(err error) bool {
 }
 
 func accountRefused(err error) bool {
-	return errors.Is(err, datacite.ErrUnauthorized) || errors.Is(err, reports.ErrTokenExpired) || errors.Is(err, datacite.ErrForbidden)
+	return errors.Is(err, datacite.ErrUnauthorized) || errors.Is(err, reports.ErrTokenExpired) ||
+		errors.Is(err, datacite.ErrForbidden)
 }

@@ -60,7 +60,8 @@ func TestNoFolder(t *testing.T) {
 	defer os.RemoveAll(others)
 	require.NoError(t, os.Chmod(others, 0o777))
 	for name, tt := range map[string]struct{ variable, folder, says string }{
-		"missing":                  {shell.TempVariable, file + ".missing", "Temporary files go to " + file + ".missing, which has to exist"},
+		"missing": {shell.TempVariable, file + ".missing",
+			"Temporary files go to " + file + ".missing, which has to exist"},
 		"a file":                   {shell.TempVariable, file, "Temporary files go to " + file + ", which has to exist"},
 		"missing, for locks":       {"DATACITE_LOCK_DIR", file + ".missing", "file or directory"},
 		"a file, for locks":        {"DATACITE_LOCK_DIR", file, file + " is not a folder"},
@@ -113,7 +114,8 @@ func TestTokenThatWillNotLast(t *testing.T) {
 
 // What to do after failures that a service is not easily brought to.
 func TestAdvice(t *testing.T) {
-	const goesOn, operator, otherRun = "again to continue from what is stored", "Send its operator the id of the report", "Wait until it has ended"
+	const goesOn, operator, otherRun = "again to continue from what is " +
+		"stored", "Send its operator the id of the report", "Wait until it has ended"
 	full := &fs.PathError{Op: "write", Path: "sorted", Err: syscall.ENOSPC}
 	for _, test := range []struct {
 		name string
@@ -129,8 +131,10 @@ func TestAdvice(t *testing.T) {
 		{"a list with gaps", fmt.Errorf("reports.All: %w", datacite.ErrIncomplete), shell.ExitFailed, goesOn},
 		{"no way to the service", &datacite.Error{Attempts: 5}, shell.ExitFailed, goesOn},
 		{"a full disk", fmt.Errorf("reports.Submit: %w", full), shell.ExitWrong, ""},
-		{"a full disk, before the first request", &reports.SubmitError{State: reports.SubmitUntouched, Err: full}, shell.ExitWrong, ""},
-		{"a full disk, half way", &reports.SubmitError{State: reports.SubmitIncomplete, Err: full}, shell.ExitRefused, goesOn},
+		{"a full disk, before the first request", &reports.SubmitError{State: reports.SubmitUntouched, Err: full},
+			shell.ExitWrong, ""},
+		{"a full disk, half way", &reports.SubmitError{State: reports.SubmitIncomplete, Err: full}, shell.ExitRefused,
+			goesOn},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			explained := (&command{}).explained(t.Context(), test.err)
@@ -167,8 +171,10 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 		says   []string
 		again  bool
 	}{
-		{"the account, from the start", http.MethodPut, 403, shell.ExitRefused, []string{"403 Forbidden", "The service does not accept the token"}, false},
-		{"the account, half way", http.MethodPost, 403, shell.ExitRefused, []string{"1 of 2 subsets", "403 Forbidden", "The service does not accept the token"}, true},
+		{"the account, from the start", http.MethodPut, 403, shell.ExitRefused,
+			[]string{"403 Forbidden", "The service does not accept the token"}, false},
+		{"the account, half way", http.MethodPost, 403, shell.ExitRefused,
+			[]string{"1 of 2 subsets", "403 Forbidden", "The service does not accept the token"}, true},
 		{"the report", http.MethodPut, 422, shell.ExitRefused, []string{"untouched", "0 of 2 subsets"}, false},
 		{"the second subset", http.MethodPost, 413, shell.ExitRefused, []string{"incomplete", "1 of 2 subsets"}, true},
 		{"to find the report again", http.MethodGet, 410, shell.ExitRefused, []string{"410"}, true},
@@ -182,7 +188,8 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 				assert.Contains(t, got.errors, text)
 			}
 			assert.Equal(t, test.again, strings.Contains(got.errors, "Run the same command again"), got.errors)
-			assert.Equal(t, test.status == 403 && test.method == http.MethodPut || test.method == http.MethodGet, strings.Contains(got.errors, "This run changed nothing"), got.errors)
+			assert.Equal(t, test.status == 403 && test.method == http.MethodPut || test.method == http.MethodGet,
+				strings.Contains(got.errors, "This run changed nothing"), got.errors)
 			assert.Empty(t, got.out)
 		})
 	}
@@ -233,14 +240,16 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 func TestAServiceThatIsAway(t *testing.T) {
 	file, token := shelltest.File(t, "report.json", report(t, 1, nil)), newService(t).token
 	synctest.Test(t, func(t *testing.T) {
-		nobody := &service{token: token, http: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
-			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
-		})}}
+		nobody := &service{token: token,
+			http: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+			})}}
 		start := time.Now()
 		got := nobody.runsAt(t.Context(), "https://service.test", "", "--max-outage", "1h", file)
 		assert.Equal(t, shell.ExitFailed, got.code, got.errors)
 		assert.InDelta(t, time.Hour, time.Since(start), float64(time.Minute))
-		assert.Regexp(t, `waiting until 01:00:00 at the latest \((1h0m0s|59m\d+s)\): the service cannot be reached, or fails: .*`+syscall.ECONNREFUSED.Error(), got.errors)
+		assert.Regexp(t, `waiting until 01:00:00 at the latest \((1h0m0s|59m\d+s)\): the service cannot be reached, or `+
+			`fails: .*`+syscall.ECONNREFUSED.Error(), got.errors)
 		assert.Contains(t, got.errors, "This run changed nothing on the service.")
 	})
 }

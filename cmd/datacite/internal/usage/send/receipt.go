@@ -22,12 +22,13 @@ type receipt struct {
 	Sent         int          `json:"sent"`         // subsets
 	AlreadyThere int          `json:"alreadyThere"` // subsets
 	Subsets      []subset     `json:"subsets"`
-	Kept         int64        `json:"kept"`               // numbers of earlier versions, which DOI records continue to show
-	MoreKept     bool         `json:"moreKept,omitempty"` // perhaps: not all earlier versions are known
-	Zeros        int64        `json:"zeros"`              // datasets with the count 0, against that
-	LeftOut      int64        `json:"leftOut"`
-	Faults       []string     `json:"faults"` // of what was left out, the first ones
-	Warnings     int          `json:"warnings"`
+	// numbers of earlier versions, which DOI records continue to show
+	Kept     int64    `json:"kept"`
+	MoreKept bool     `json:"moreKept,omitempty"` // perhaps: not all earlier versions are known
+	Zeros    int64    `json:"zeros"`              // datasets with the count 0, against that
+	LeftOut  int64    `json:"leftOut"`
+	Faults   []string `json:"faults"` // of what was left out, the first ones
+	Warnings int      `json:"warnings"`
 
 	service string // for people
 }
@@ -40,7 +41,8 @@ type subset struct {
 
 func (c *command) newReceipt(in *source.Report, stored *reports.Receipt) *receipt {
 	r := &receipt{
-		DryRun: c.DryRun, CreatedBy: in.Header.CreatedBy, BeginDate: in.Header.ReportingPeriod.BeginDate, EndDate: in.Header.ReportingPeriod.EndDate,
+		DryRun: c.DryRun, CreatedBy: in.Header.CreatedBy, BeginDate: in.Header.ReportingPeriod.BeginDate,
+		EndDate:  in.Header.ReportingPeriod.EndDate,
 		Datasets: stored.Datasets, Kept: stored.Kept, MoreKept: stored.EarlierUnknown, Zeros: stored.Zeros,
 		LeftOut: int64(in.LeftOut), Faults: append([]string{}, in.Faults...), Warnings: in.Warned,
 	}
@@ -60,10 +62,13 @@ func (c *command) newReceipt(in *source.Report, stored *reports.Receipt) *receip
 func (r *receipt) kept() string {
 	var parts []string
 	if r.Kept > 0 {
-		parts = append(parts, fmt.Sprintf("%d numbers of earlier versions, which DOI records continue to show; run it again with --zero-dropped to remove them", r.Kept))
+		parts = append(parts, fmt.Sprintf(
+			"%d numbers of earlier versions, which DOI records continue to show; run it again with --zero-dropped to remove "+
+				"them", r.Kept))
 	}
 	if r.MoreKept {
-		parts = append(parts, "perhaps numbers of earlier versions that are not known on this machine; datacite usage check finds them")
+		parts = append(parts, "perhaps numbers of earlier versions that are not known on this machine; datacite usage "+
+			"check finds them")
 	}
 	return strings.Join(parts, "; ")
 }
@@ -87,7 +92,8 @@ func (r *receipt) text() string {
 	line("period", "%s to %s", r.BeginDate, r.EndDate)
 	line("datasets", "%s", shell.Number(r.Datasets))
 	for i, part := range r.Subsets {
-		line(fmt.Sprintf("subset %d", i+1), "%s  %s, %s", part.Checksum, shell.Count(part.Datasets, "dataset"), shell.Count(part.Bytes, "byte"))
+		line(fmt.Sprintf("subset %d", i+1), "%s  %s, %s", part.Checksum, shell.Count(part.Datasets, "dataset"),
+			shell.Count(part.Bytes, "byte"))
 	}
 	if !r.DryRun {
 		line("sent now", "%s of %s", shell.Number(r.Sent), shell.Count(len(r.Subsets), "subset"))

@@ -76,15 +76,18 @@ It needs the token of an account (DATACITE_TOKEN in "datacite help logins").`,
 	flags := cmd.Flags()
 	c.files = source.NewFiles(s, cmd)
 	flags.BoolVar(&c.allowLower, "allow-lower", false, "replace the stored report even if counts decrease")
-	flags.BoolVar(&c.opts.ZeroDropped, "zero-dropped", false, "send the count 0 for numbers of earlier versions that this one lacks")
+	flags.BoolVar(&c.opts.ZeroDropped, "zero-dropped", false,
+		"send the count 0 for numbers of earlier versions that this one lacks")
 	flags.BoolVar(&c.allowOthers, "allow-others", false,
-		"send a report although another one of the account has numbers of the same datasets in that month; records show the sum")
+		"send a report although another one of the account has numbers of the same datasets in that month; records show "+
+			"the sum")
 	flags.BoolVar(&c.opts.AllowInconsistent, "allow-inconsistent", false,
 		"send counts that contradict each other, such as more unique than total ones, as they are")
 	flags.StringVar(&c.opts.HelpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&c.opts.MaxDatasets, "max-datasets", reports.MaxDatasets, "most `datasets` in one subset")
 	flags.DurationVar(&c.opts.MaxProcessing, "max-processing", 5*time.Minute,
-		"the longest `time` for which the service may still work on a request whose response was lost; until then nothing else is sent")
+		"the longest `time` for which the service may still work on a request whose response was lost; until then nothing "+
+			"else is sent")
 	flags.DurationVar(&c.opts.MaxOutage, "max-outage", 30*time.Minute,
 		"the longest `time` to wait for a service that cannot be reached or fails")
 	s.Flags(cmd, shell.DryRun, shell.JSON, shell.Yes)
@@ -181,7 +184,8 @@ func (c *command) send(ctx context.Context, in *source.Report) error {
 		}
 	}
 	opts := c.opts
-	opts.DryRun, opts.LeaveOut, opts.Warn, opts.Progress = c.DryRun, in.LeavingOut(), account.WarnOfToken(c.Shell, warn), watch.progress
+	opts.DryRun, opts.LeaveOut, opts.Warn, opts.Progress = c.DryRun, in.LeavingOut(), account.WarnOfToken(c.Shell,
+		warn), watch.progress
 	stored, err := c.client.Submit(ctx, in.Header, in.Datasets(), &opts)
 	switch {
 	case err != nil:

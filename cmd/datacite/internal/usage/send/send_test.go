@@ -104,7 +104,8 @@ func (s *service) runs(t *testing.T, stdin string, args ...string) result {
 }
 
 func (s *service) runsAt(ctx context.Context, url, stdin string, args ...string) result {
-	return runs(ctx, s.http, s.token, strings.NewReader(stdin), append([]string{"send", "--service", url, "--max-processing", "1ms"}, args...)...)
+	return runs(ctx, s.http, s.token, strings.NewReader(stdin),
+		append([]string{"send", "--service", url, "--max-processing", "1ms"}, args...)...)
 }
 
 // runs runs the command with a token.
@@ -181,14 +182,18 @@ func TestReportFiles(t *testing.T) {
 // TestQuiet is how cron calls it: a mail comes only if something is wrong.
 func TestQuiet(t *testing.T) {
 	srv := newService(t)
-	file := shelltest.File(t, "report.json", report(t, 2, func(r *reports.Report) { r.Datasets[1].Performance[0].Instance[0].Count = 0 }))
+	file := shelltest.File(t, "report.json", report(t, 2, func(r *reports.Report) {
+		r.Datasets[1].Performance[0].Instance[0].Count = 0
+	}))
 	for _, more := range []string{"--dry-run", "--max-processing=1s"} {
 		got := srv.runs(t, "", "--quiet", more, file)
 		assert.Equal(t, result{}, got)
 	}
 	assert.Len(t, srv.held(t), 2)
 
-	got := srv.runs(t, "", "--quiet", shelltest.File(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[2].DataType = "software" })))
+	got := srv.runs(t, "", "--quiet", shelltest.File(t, "report.json", report(t, 3, func(r *reports.Report) {
+		r.Datasets[2].DataType = "software"
+	})))
 	assert.Equal(t, shell.ExitWrong, got.code)
 	assert.Empty(t, got.out)
 	assert.Contains(t, got.errors, `report-datasets[2].data-type: is "software"`)
@@ -242,10 +247,13 @@ func TestInterruptedWhileReading(t *testing.T) {
 
 func TestDryRunSendsNothing(t *testing.T) {
 	srv := newService(t)
-	good := shelltest.File(t, "report.json", report(t, 5, func(r *reports.Report) { r.Datasets[1].Performance[0].Instance[0].Count = 0 }))
+	good := shelltest.File(t, "report.json", report(t, 5, func(r *reports.Report) {
+		r.Datasets[1].Performance[0].Instance[0].Count = 0
+	}))
 	got := srv.runs(t, "", "--dry-run", "--max-datasets", "2", good)
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
-	assert.Contains(t, got.out, "Dry run: nothing sent. "+strings.TrimPrefix(srv.URL, "http://")+" would hold exactly this report.")
+	assert.Contains(t, got.out, "Dry run: nothing sent. "+strings.TrimPrefix(srv.URL,
+		"http://")+" would hold exactly this report.")
 	assert.Contains(t, got.out, "replaces       no report")
 	assert.Contains(t, got.out, "datasets       5")
 	assert.Contains(t, got.out, "subset 3")
@@ -261,13 +269,18 @@ func TestDryRunSendsNothing(t *testing.T) {
 	// What is wrong with the service or the token is known before the report is sent.
 	for says, at := range map[string]*service{
 		"usage reports need a token": {Server: srv.Server},
-		"refuses the token":          {Server: &datacitetest.Server{URL: srv.behind(t, func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusUnauthorized); return true })}, token: srv.token},
-		"the token expired at":       {Server: srv.Server, token: srv.Token(srv.Now().Add(-time.Hour))},
-		"connection refused":         {Server: &datacitetest.Server{URL: "http://127.0.0.1:1"}, token: srv.token},
-		`"nowhere" is not test`:      {Server: &datacitetest.Server{URL: "nowhere"}, token: srv.token},
+		"refuses the token": {Server: &datacitetest.Server{
+			URL: srv.behind(t, func(w http.ResponseWriter, _ *http.Request) bool {
+				w.WriteHeader(http.StatusUnauthorized)
+				return true
+			})}, token: srv.token},
+		"the token expired at":  {Server: srv.Server, token: srv.Token(srv.Now().Add(-time.Hour))},
+		"connection refused":    {Server: &datacitetest.Server{URL: "http://127.0.0.1:1"}, token: srv.token},
+		`"nowhere" is not test`: {Server: &datacitetest.Server{URL: "nowhere"}, token: srv.token},
 	} {
 		if got = at.runs(t, "", "--dry-run", good); says == "usage reports need a token" { // without any login
-			got = runs(t.Context(), nil, "", strings.NewReader("DATACITE_USERNAME=A.B\nDATACITE_PASSWORD=secret\n"), "send", "--service", srv.URL, "--login", "-", "--dry-run", good)
+			got = runs(t.Context(), nil, "", strings.NewReader("DATACITE_USERNAME=A.B\nDATACITE_PASSWORD=secret\n"), "send",
+				"--service", srv.URL, "--login", "-", "--dry-run", good)
 		}
 		assert.NotZero(t, got.code, says)
 		assert.Contains(t, shelltest.Plain(got.errors), says)
@@ -279,7 +292,8 @@ func TestDryRunPlansWhatIsSent(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *service) {
 		file := shelltest.File(t, "report.json", report(t, 5, nil))
 		var planned, sent receipt
-		require.NoError(t, json.Unmarshal([]byte(srv.runs(t, "", "--json", "--dry-run", "--max-datasets", "2", file).out), &planned))
+		require.NoError(t, json.Unmarshal([]byte(srv.runs(t, "", "--json", "--dry-run", "--max-datasets", "2", file).out),
+			&planned))
 		require.NoError(t, json.Unmarshal([]byte(srv.runs(t, "", "--json", "--max-datasets", "2", file).out), &sent))
 		assert.True(t, planned.DryRun)
 		assert.Equal(t, sent.Subsets, planned.Subsets)
@@ -290,7 +304,9 @@ func TestDryRunPlansWhatIsSent(t *testing.T) {
 
 func TestBadDatasets(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *service) {
-		file := shelltest.File(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[1].DataType = "software" }))
+		file := shelltest.File(t, "report.json", report(t, 3, func(r *reports.Report) {
+			r.Datasets[1].DataType = "software"
+		}))
 		got := srv.runs(t, "", file)
 		assert.Equal(t, shell.ExitWrong, got.code)
 		assert.Contains(t, got.errors, `report-datasets[1].data-type: is "software"`)
@@ -308,7 +324,8 @@ func TestBadDatasets(t *testing.T) {
 // TestCorrections: what a corrected report lacks is reported, and zeros are sent with --zero-dropped.
 func TestCorrections(t *testing.T) {
 	views := func(d *reports.Dataset) {
-		d.Performance[0].Instance = []reports.Instance{{Count: 5, MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular}}
+		d.Performance[0].Instance = []reports.Instance{
+			{Count: 5, MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular}}
 	}
 	whole := shelltest.File(t, "whole.json", report(t, 3, func(r *reports.Report) { views(&r.Datasets[1]) }))
 	part := shelltest.File(t, "part.json", report(t, 1, func(*reports.Report) {}))
@@ -320,14 +337,16 @@ func TestCorrections(t *testing.T) {
 	sent := shelltest.Writes(srv.Server)
 	got = srv.runs(t, "", part)
 	assert.Equal(t, shell.ExitRefused, got.code)
-	assert.Equal(t, "datacite: the stored report has 3 counts that DOI records show, and this one has less in 2; nothing was sent\n"+
+	assert.Equal(t, "datacite: the stored report has 3 counts that DOI records show, and this one has less in 2; "+
+		"nothing was sent\n"+
 		"  10.5072/d1, unique-dataset-investigations: 0, not 5\n  10.5072/d2, unique-dataset-requests: 0, not 3\n"+
 		"A log may have been missing when it was counted; if this is the correction, add --allow-lower.\n", got.errors)
 	assert.Equal(t, sent, shelltest.Writes(srv.Server))
 
 	got = srv.runs(t, "", "--allow-lower", "--allow-others", part)
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
-	assert.Contains(t, got.errors, "lack the unique-dataset-investigations of 10.5072/d1 that the stored report has; its record continues to show 5")
+	assert.Contains(t, got.errors, "lack the unique-dataset-investigations of 10.5072/d1 that the stored report has; "+
+		"its record continues to show 5")
 	assert.Contains(t, got.out, "kept           2 numbers of earlier versions")
 	assert.Contains(t, got.out, "run it again with --zero-dropped")
 
@@ -342,7 +361,9 @@ func TestCorrections(t *testing.T) {
 }
 
 func TestRepeatedDOIs(t *testing.T) {
-	file := shelltest.File(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[1].DatasetID[0].Value = "10.5072/D0" }))
+	file := shelltest.File(t, "report.json", report(t, 3, func(r *reports.Report) {
+		r.Datasets[1].DatasetID[0].Value = "10.5072/D0"
+	}))
 	for _, test := range []struct {
 		args []string
 		code int
@@ -383,7 +404,8 @@ func TestFaultsOfTheInput(t *testing.T) {
 		{"no report", `{"title":"something else"}`, "it holds no report"},
 		{"a table", sampleTable(t), "a table needs --creator and --month"},
 		{"cut off", whole[:len(whole)-20], "report.json: report: dataset 1: unexpected EOF"},
-		{"Latin-1", strings.Replace(whole, `"report-datasets":[`, `"report-datasets":[{"dataset-title":"Glaci`+"\xe8"+`rs"},`, 1), "the text is not UTF-8"},
+		{"Latin-1", strings.Replace(whole, `"report-datasets":[`, `"report-datasets":[{"dataset-title":"Glaci`+"\xe8"+`rs"},`,
+			1), "the text is not UTF-8"},
 		{"cut off and zipped", zipped(t, whole)[:200], "report.json: "},
 		{"empty", report(t, 0, nil), "report-datasets: is empty"},
 		{"header", strings.Replace(whole, `"rd1"`, `"rd2"`, 1), "report-header.release"},
@@ -436,15 +458,18 @@ func TestTheServiceIsSaid(t *testing.T) {
 	assert.Contains(t, got.errors, "say which service is meant: add --service test")
 	got = runs(t.Context(), nil, "", nil, "send", "--dry-run", file)
 	assert.Equal(t, shell.ExitDone, got.code, got.errors)
-	assert.Equal(t, "the service and the token are not checked, since no service is said; --service checks them\n", got.errors, "no service is read from")
+	assert.Equal(t, "the service and the token are not checked, since no service is said; --service checks them\n",
+		got.errors, "no service is read from")
 }
 
-// Counts that contradict each other are refused, unless they are meant: today's tools write some, and the service takes them.
+// Counts that contradict each other are refused, unless they are meant: today's tools write some, and
+// the service takes them.
 func TestInconsistentCounts(t *testing.T) {
 	srv := newService(t)
 	file := shelltest.File(t, "report.json", report(t, 1, func(r *reports.Report) {
 		first := &r.Datasets[0].Performance[0]
-		first.Instance = append(first.Instance, reports.Instance{Count: 0, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular})
+		first.Instance = append(first.Instance,
+			reports.Instance{Count: 0, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular})
 	}))
 	refused := srv.runs(t, "", file)
 	assert.Equal(t, shell.ExitWrong, refused.code)
@@ -457,7 +482,8 @@ func TestInconsistentCounts(t *testing.T) {
 func TestSeveralReports(t *testing.T) {
 	srv := newService(t)
 	another := report(t, 1, func(r *reports.Report) { r.Header.CreatedBy = "Another" })
-	got := srv.runs(t, "", "--json", "--allow-others", shelltest.File(t, "a.json", report(t, 2, nil)), shelltest.File(t, "b.json.gz", zipped(t, another)))
+	got := srv.runs(t, "", "--json", "--allow-others", shelltest.File(t, "a.json", report(t, 2, nil)),
+		shelltest.File(t, "b.json.gz", zipped(t, another)))
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Equal(t, 2, strings.Count(got.out, "\n"))
 	assert.Contains(t, got.out, `"createdBy":"Another"`)

@@ -58,9 +58,12 @@ func TestTables(t *testing.T) {
 	datasets := srv.datasets(t)
 	assert.Equal(t, "Glacier length, yearly", datasets[1].Title)
 	assert.Equal(t, []reports.Instance{
-		{Count: 15, MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 12}, {Country: "fr", Count: 3}}},
-		{Count: 40, MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessMachine, CountryCounts: reports.CountryCounts{{Country: "us", Count: 40}}},
-		{Count: 5, MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessRegular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 5}}},
+		{Count: 15, MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular,
+			CountryCounts: reports.CountryCounts{{Country: "de", Count: 12}, {Country: "fr", Count: 3}}},
+		{Count: 40, MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessMachine,
+			CountryCounts: reports.CountryCounts{{Country: "us", Count: 40}}},
+		{Count: 5, MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessRegular,
+			CountryCounts: reports.CountryCounts{{Country: "de", Count: 5}}},
 	}, datasets[0].Performance[0].Instance)
 	assert.Equal(t, reports.CountryCounts{{Country: "no", Count: 2}}, datasets[2].Performance[0].Instance[0].CountryCounts)
 	assert.EqualValues(t, 3, datasets[2].Performance[0].Instance[0].Count, "one use was from an unknown country")
@@ -78,7 +81,8 @@ func TestTables(t *testing.T) {
 		{name: "standard input", file: "-", stdin: shuffled(whole)},
 		{name: "from a spreadsheet", file: shelltest.File(t, "counts.csv", "\ufeff"+strings.ReplaceAll(whole, "\n", "\r\n"))},
 		{name: "with semicolons", file: shelltest.File(t, "counts.csv", "\ufeff"+withSemicolons(t, whole))},
-		{name: "DOIs as addresses", file: shelltest.File(t, "counts.csv", strings.ReplaceAll(whole, "\n10.5072/", "\nhttps://doi.org/10.5072/"))},
+		{name: "DOIs as addresses", file: shelltest.File(t, "counts.csv",
+			strings.ReplaceAll(whole, "\n10.5072/", "\nhttps://doi.org/10.5072/"))},
 		{name: "defaults", options: []string{"--platform", "Example Portal", "--publisher", "University of Examples"},
 			file: shelltest.File(t, "counts.csv", strings.ReplaceAll(whole, "University of Examples,Example Portal", ","))},
 	} {
@@ -113,7 +117,8 @@ func TestBadCellsNameLineAndColumn(t *testing.T) {
 		{"10.5072/a," + total + ",regular", `line 3: there are 3 cells for 6 columns`},
 		{"10.5072/0," + total + ",regular,1,,", `line 3: counts what standard input, line 2 of 10.5072/0 counts already`},
 		{`10.5072/a,"` + total + "\n\",regular,x,de,", `line 4, column 4: count: is "x"`},
-		{`10.5072/a,"` + strings.Repeat(total+"\n", 50_000), `line 11401, column 1: the row is longer than 256 KiB; a quotation mark may be missing; the row begins on line 3`},
+		{`10.5072/a,"` + strings.Repeat(total+"\n", 50_000),
+			`line 11401, column 1: the row is longer than 256 KiB; a quotation mark may be missing; the row begins on line 3`},
 		{`10.5072/a,"` + total + ",regular", `extraneous or missing " in quoted-field`},
 	} {
 		t.Run(test.says, func(t *testing.T) {
@@ -125,7 +130,8 @@ func TestBadCellsNameLineAndColumn(t *testing.T) {
 			got := srv.runs(t, table, short(table, more...)...)
 			assert.Equal(t, shell.ExitWrong, got.code, got.errors)
 			assert.Contains(t, got.errors, test.says)
-			assert.Equal(t, strings.Contains(test.says, "counts already"), strings.Contains(got.errors, "--merge-repeats adds up what is counted twice."))
+			assert.Equal(t, strings.Contains(test.says, "counts already"),
+				strings.Contains(got.errors, "--merge-repeats adds up what is counted twice."))
 		})
 	}
 	assert.Empty(t, srv.Requests())
@@ -184,7 +190,8 @@ func TestTableWarningsNameTheirPlace(t *testing.T) {
 		"10.5072/b,unique-dataset-requests,regular,0,xx,\n"
 	got := srv.runs(t, table, short(table)...)
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
-	assert.Contains(t, got.errors, "warning: standard input, line 3: title: differs from standard input, line 2 of 10.5072/a")
+	assert.Contains(t, got.errors, "warning: standard input, line 3: title: differs from standard input, line 2 of "+
+		"10.5072/a")
 	assert.Contains(t, got.errors, "warning: 10.5072/b: performance[0].instance[0].count: is 0")
 	assert.Contains(t, got.errors, `warning: 10.5072/b: performance[0].instance[0].country-counts["xx"]`)
 	assert.Contains(t, got.out, "warnings       3")
@@ -195,11 +202,14 @@ func TestSpreadsheets(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(sampleTable(t))).ReadAll()
 	require.NoError(t, err)
 	var b bytes.Buffer
-	w := records.NewWriter(&b, &records.WriterOptions{Columns: []string{"doi", "title", "year"}, Others: rows[0][3:], Spreadsheet: true})
+	w := records.NewWriter(&b, &records.WriterOptions{Columns: []string{"doi", "title", "year"}, Others: rows[0][3:],
+		Spreadsheet: true})
 	for _, row := range rows[1:] {
 		year, err := strconv.Atoi(row[2])
 		require.NoError(t, err)
-		_, err = w.Write(&records.Row{DOI: row[0], Record: &metadata.Record{Titles: metadata.List[metadata.Title]{{Title: row[1]}}, PublicationYear: metadata.YearOf(year)}, Others: row[3:]})
+		_, err = w.Write(&records.Row{DOI: row[0],
+			Record: &metadata.Record{Titles: metadata.List[metadata.Title]{{Title: row[1]}},
+				PublicationYear: metadata.YearOf(year)}, Others: row[3:]})
 		require.NoError(t, err)
 	}
 	require.NoError(t, w.Flush())
@@ -208,7 +218,8 @@ func TestSpreadsheets(t *testing.T) {
 	require.Equal(t, shell.ExitDone, first.code, first.errors)
 	sent := shelltest.Writes(srv.Server)
 	for file, stdin := range map[string]string{
-		shelltest.File(t, "counts.xlsx", b.String()): "", shelltest.File(t, "counts.xlsx.gz", zipped(t, b.String())): "", "-": b.String(),
+		shelltest.File(t, "counts.xlsx", b.String()): "", shelltest.File(t, "counts.xlsx.gz", zipped(t, b.String())): "",
+		"-": b.String(),
 	} {
 		got := srv.runs(t, stdin, tableArgs(file)...)
 		require.Equal(t, shell.ExitDone, got.code, got.errors)
@@ -223,11 +234,13 @@ func TestSeveralTables(t *testing.T) {
 	require.Equal(t, shell.ExitDone, srv.runs(t, "", tableArgs("testdata/counts.csv")...).code)
 	sent := shelltest.Writes(srv.Server)
 	lines := strings.SplitAfter(sampleTable(t), "\n")
-	one, two := shelltest.File(t, "one.csv", strings.Join(lines[:4], "")), shelltest.File(t, "two.csv", lines[0]+strings.Join(lines[4:], ""))
+	one, two := shelltest.File(t, "one.csv",
+		strings.Join(lines[:4], "")), shelltest.File(t, "two.csv", lines[0]+strings.Join(lines[4:], ""))
 	got := srv.runs(t, "", append(tableArgs(one), two)...)
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Equal(t, sent, shelltest.Writes(srv.Server))
-	got = srv.runs(t, "", append(tableArgs(one), shelltest.File(t, "bad.csv", strings.ReplaceAll(sampleTable(t), ",40\n", ",many\n")))...)
+	got = srv.runs(t, "", append(tableArgs(one),
+		shelltest.File(t, "bad.csv", strings.ReplaceAll(sampleTable(t), ",40\n", ",many\n")))...)
 	assert.Equal(t, shell.ExitWrong, got.code)
 	assert.Contains(t, got.errors, `bad.csv, line 5, column 10: count: is "many"`)
 	assert.Contains(t, got.errors, one+", line 2 of 10.5072/glacier-area counts already")

@@ -46,7 +46,9 @@ func slowly(t *testing.T, l loss, story func(t *testing.T, srv *service, file st
 			synctest.Test(t, func(t *testing.T) {
 				srv := datacitetest.NewServer(&datacitetest.Options{
 					Behaviour: behaviour, NoPort: true, WriteTime: 20 * time.Second,
-					Faults: datacitetest.First(&datacitetest.Fault{Kind: kind}).When(func(r *http.Request) bool { return r.Method == l.method }),
+					Faults: datacitetest.First(&datacitetest.Fault{Kind: kind}).When(func(r *http.Request) bool {
+						return r.Method == l.method
+					}),
 				})
 				defer srv.Close()
 				token := srv.Token(srv.Now().Add(365 * 24 * time.Hour))
@@ -99,7 +101,8 @@ func TestAWaitThatOutlivesTheToken(t *testing.T) {
 		srv.token = srv.Token(time.Now().Add(2 * time.Minute))
 		got := srv.runsAt(t.Context(), srv.URL, "", "--quiet", "--max-processing", "5m", "--max-datasets", "1", file)
 		assert.NotEqual(t, shell.ExitDone, got.code)
-		const said = `warning: the token expires at 2000-01-01 00:02:00 UTC, and the run may wait until 2000-01-01 00:05:00 UTC`
+		const said = `warning: the token expires at 2000-01-01 00:02:00 UTC, and the run may wait until 2000-01-01 ` +
+			`00:05:00 UTC`
 		require.Equal(t, 1, strings.Count(got.errors, said), got.errors)
 		assert.Less(t, strings.Index(got.errors, said), strings.Index(got.errors, "The token has expired"), got.errors)
 	})

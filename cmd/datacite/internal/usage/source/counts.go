@@ -128,7 +128,8 @@ func (t *counts) begin(src io.Reader) error {
 	t.r = sheet.NewReader(t.name, content)
 	names, err := t.r.Names()
 	if errors.Is(err, io.EOF) {
-		return datacite.Invalid(datacite.Finding{File: t.name, Code: datacite.CodeMissing, Reason: "is empty; the first row has to name the columns"})
+		return datacite.Invalid(datacite.Finding{File: t.name, Code: datacite.CodeMissing,
+			Reason: "is empty; the first row has to name the columns"})
 	}
 	if err != nil {
 		return err
@@ -179,7 +180,9 @@ func (t *counts) readColumns(names []string) error {
 	if t.publisher == "" {
 		needed = append(needed, "publisher")
 	}
-	if needed = slices.DeleteFunc(needed, func(name string) bool { return slices.Contains(names, name) }); len(needed) > 0 {
+	if needed = slices.DeleteFunc(needed, func(name string) bool {
+		return slices.Contains(names, name)
+	}); len(needed) > 0 {
 		return fault(datacite.CodeMissing, "there is no column %s", strings.Join(needed, ", "))
 	}
 	return nil

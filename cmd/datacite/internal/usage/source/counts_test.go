@@ -21,9 +21,11 @@ const head = "doi,metric,access,count,platform,publisher\n"
 func TestFaultsOfCounts(t *testing.T) {
 	const good = "10.5072/a,unique-dataset-requests,regular,1,Portal,University\n"
 	for content, says := range map[string]string{
-		head + "10.5072/a,unique-dataset-requests,regular,many,Portal,University\n" + good: `counts.csv, line 2, column 4: count: is "many", not a whole number`,
-		head + "10.5072/a,unique-dataset-requests,regular,1,,University\n" + good:          "counts.csv, line 2, column 5: platform: is empty; each dataset needs one",
-		head + "10.5072/a,unique-dataset-requests\n" + good:                                "counts.csv, line 2: there are 2 cells for 6 columns",
+		head + "10.5072/a,unique-dataset-requests,regular,many,Portal,University\n" +
+			good: `counts.csv, line 2, column 4: count: is "many", not a whole number`,
+		head + "10.5072/a,unique-dataset-requests,regular,1,,University\n" +
+			good: "counts.csv, line 2, column 5: platform: is empty; each dataset needs one",
+		head + "10.5072/a,unique-dataset-requests\n" + good: "counts.csv, line 2: there are 2 cells for 6 columns",
 	} {
 		var rows []reports.Row
 		for row, err := range (&counts{name: "counts.csv", day: "2026-10-01"}).rows(strings.NewReader(content)) {
@@ -52,7 +54,8 @@ func TestFaultsOfCounts(t *testing.T) {
 			last = err
 		}
 		require.ErrorContains(t, last, says)
-		assert.Equal(t, !strings.Contains(says, "disk"), errors.Is(last, datacite.ErrInvalid), "a disk that fails is no fault of the table")
+		assert.Equal(t, !strings.Contains(says, "disk"), errors.Is(last, datacite.ErrInvalid),
+			"a disk that fails is no fault of the table")
 	}
 	read, write := io.Pipe()
 	require.NoError(t, read.Close())
@@ -63,7 +66,8 @@ func TestFaultsOfCounts(t *testing.T) {
 // as they were read, from CSV and from an .xlsx.
 func FuzzCounts(f *testing.F) {
 	for _, seed := range []string{
-		head + "10.5072/a,unique-dataset-requests,regular,1,Portal,University\n10.5072/a,,regular,x,Portal\n10.5072/b,unique-dataset-requests,regular,1099511627776,P,U\n",
+		head + "10.5072/a,unique-dataset-requests,regular,1,Portal,University\n10.5072/a,,regular,x,Portal\n10.5072/b," +
+			"unique-dataset-requests,regular,1099511627776,P,U\n",
 		"\ufeffdoi;metric;access;count;country;title;year;uri\r\n10.5072/a;total-dataset-requests;machine;7;de;'=SUM(1);2024;https://a.example/\r\n",
 		"doi\tmetric\taccess\tcount\ttitle\n\"a\n\"\"b\"\tm\t\t-1\ta, \"b\"\nc;\n", "\x1f\x8b", "PK\x03\x04",
 	} {
@@ -71,7 +75,8 @@ func FuzzCounts(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var good []reports.Row
-		for row, err := range (&counts{name: "counts", day: "2026-10-01", platform: "Portal", publisher: "University"}).rows(bytes.NewReader(data)) {
+		for row, err := range (&counts{name: "counts", day: "2026-10-01", platform: "Portal",
+			publisher: "University"}).rows(bytes.NewReader(data)) {
 			if err != nil {
 				require.ErrorIs(t, err, datacite.ErrInvalid)
 				break

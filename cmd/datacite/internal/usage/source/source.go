@@ -58,7 +58,9 @@ func NewFiles(s *shell.Shell, cmd *cobra.Command) *Files {
 	f, flags := &Files{shell: s}, cmd.Flags()
 	flags.StringVar(&f.creator, "creator", "", "of a table: `name` of the repository or platform that counted")
 	flags.StringVar(&f.month, "month", "", "of a table: the `month` that was counted, YYYY-MM")
-	flags.StringVar(&f.created, "created", "", "of a table: the `day` on which the report was made, YYYY-MM-DD (without it: the day after the month, so that each run makes the same report)")
+	flags.StringVar(&f.created, "created", "",
+		"of a table: the `day` on which the report was made, YYYY-MM-DD (without it: the day after the month, so that each "+
+			"run makes the same report)")
 	flags.StringVar(&f.name, "name", "Dataset Report", "of a table: `name` of the report, for people")
 	flags.StringVar(&f.reportID, "report-id", "dsr", "of a table: short `code` of the type of the report")
 	flags.StringVar(&f.platform, "platform", "", "of a table: `platform` of rows that do not name one")
@@ -102,7 +104,8 @@ const ofLogs = "datacite usage count makes reports and tables of logs"
 func (f *Files) Open(cmd *cobra.Command, names []string) (all []*Report, err error) {
 	for i, name := range names {
 		if info, err := os.Stat(name); err == nil && info.IsDir() {
-			return all, shell.Wrong(fmt.Errorf("%s is a folder; give a report or a table, which datacite usage count --output writes", name))
+			return all, shell.Wrong(fmt.Errorf(
+				"%s is a folder; give a report or a table, which datacite usage count --output writes", name))
 		}
 		in, err := f.shell.OpenInput(name)
 		if err != nil {
@@ -111,7 +114,8 @@ func (f *Files) Open(cmd *cobra.Command, names []string) (all []*Report, err err
 		isTable := !isReport(in)
 		if bytes.HasPrefix(bytes.TrimSpace(in.Peek(512)), []byte("<")) {
 			in.Close()
-			return all, shell.Wrong(fmt.Errorf("%s is XML; give a report or a table as datacite usage count writes them", in.Name))
+			return all, shell.Wrong(fmt.Errorf("%s is XML; give a report or a table as datacite usage count writes them",
+				in.Name))
 		}
 		switch {
 		case i == 0 || !isTable && !all[0].IsTable:
@@ -120,7 +124,8 @@ func (f *Files) Open(cmd *cobra.Command, names []string) (all []*Report, err err
 			all[0].files = append(all[0].files, in)
 		default:
 			in.Close()
-			return all, shell.Wrong(fmt.Errorf("%s and %s are a table and a report; send them one after the other", all[0].files[0].Name, in.Name))
+			return all, shell.Wrong(fmt.Errorf("%s and %s are a table and a report; send them one after the other",
+				all[0].files[0].Name, in.Name))
 		}
 	}
 	if err := f.readHeader(cmd, all[0].IsTable); err != nil {
@@ -180,7 +185,8 @@ func (r *Report) Begin(ctx context.Context) (err error) {
 	r.Header = r.header
 	r.datasets = reports.Group(r.rows(ctx), &reports.GroupOptions{
 		MergeRepeats: r.MergeRepeats, LeaveOut: r.LeavingOut(), Warn: func(f datacite.Finding) {
-			if f.Code == datacite.CodeConflict || f.Code == datacite.CodeCorrected { // Submit warns of what records will not show
+			// Submit warns of what records will not show
+			if f.Code == datacite.CodeConflict || f.Code == datacite.CodeCorrected {
 				r.Warn(f)
 			}
 		},
@@ -308,7 +314,8 @@ func (r *Report) fault(err error) error {
 	if err == nil || r.IsTable {
 		return err
 	}
-	if invalid, ok := errors.AsType[*datacite.ValidationError](err); ok && invalid.Findings[0].Path == "report" { // it is something else
+	// it is something else
+	if invalid, ok := errors.AsType[*datacite.ValidationError](err); ok && invalid.Findings[0].Path == "report" {
 		err = fmt.Errorf("%w; give a report or a table as datacite usage count writes them", err)
 	}
 	return &Error{fmt.Errorf("%s: %w", r.files[0].Name, err)}
