@@ -32,23 +32,31 @@ func TestListRefusedBeforeSending(t *testing.T) {
 		opts dois.ListOptions
 		want string
 	}{
-		"a cursor that is none":     {dois.ListOptions{Page: query.Page{Cursor: "bm9uZQ"}}, "start from the first record"}, // "none"
-		"a cursor that is cut":      {dois.ListOptions{Page: query.Page{Cursor: "MTIzLDEwLjU"[:5]}}, "start from the first record"},
-		"sort and cursor":           {dois.ListOptions{Sort: query.ByName, Page: query.Page{Cursor: "1"}}, "order of creation"},
-		"years with a dash":         {dois.ListOptions{Registered: "2019-2020"}, "2019-2020"},
-		"no year":                   {dois.ListOptions{Created: "last year"}, "last year"},
-		"two attributes in one":     {dois.ListOptions{Fields: []string{"doi,titles"}}, "doi,titles"},
-		"parameter given twice":     {dois.ListOptions{ClientID: []string{"a.b"}, Extra: url.Values{"client-id": {"c.d"}}}, "client-id"},
-		"names given twice":         {dois.ListOptions{Fields: []string{"doi"}, Extra: url.Values{"fields[dois]": {"titles"}}}, "fields[dois], which has a field"},
-		"parameter of a field":      {dois.ListOptions{Extra: url.Values{"client_id": {"c.d"}}}, "client_id, which has a field"},
-		"parameter in camel case":   {dois.ListOptions{Extra: url.Values{"clientId": {"c.d"}}}, "clientId, which has a field"},
+		// "none"
+		"a cursor that is none": {dois.ListOptions{Page: query.Page{Cursor: "bm9uZQ"}}, "start from the first record"},
+		"a cursor that is cut": {dois.ListOptions{Page: query.Page{Cursor: "MTIzLDEwLjU"[:5]}},
+			"start from the first record"},
+		"sort and cursor": {dois.ListOptions{Sort: query.ByName, Page: query.Page{Cursor: "1"}},
+			"order of creation"},
+		"years with a dash":     {dois.ListOptions{Registered: "2019-2020"}, "2019-2020"},
+		"no year":               {dois.ListOptions{Created: "last year"}, "last year"},
+		"two attributes in one": {dois.ListOptions{Fields: []string{"doi,titles"}}, "doi,titles"},
+		"parameter given twice": {dois.ListOptions{ClientID: []string{"a.b"}, Extra: url.Values{"client-id": {"c.d"}}},
+			"client-id"},
+		"names given twice": {dois.ListOptions{Fields: []string{"doi"},
+			Extra: url.Values{"fields[dois]": {"titles"}}}, "fields[dois], which has a field"},
+		"parameter of a field": {dois.ListOptions{Extra: url.Values{"client_id": {"c.d"}}},
+			"client_id, which has a field"},
+		"parameter in camel case": {dois.ListOptions{Extra: url.Values{"clientId": {"c.d"}}},
+			"clientId, which has a field"},
 		"a value that is not UTF-8": {dois.ListOptions{ClientID: []string{"gla\xff"}}, "ListOptions.ClientID[0]"},
 		"a value with a control":    {dois.ListOptions{ClientID: []string{"gla\x00cier"}}, "ListOptions.ClientID[0]"},
-		"a filter beside IDs":       {dois.ListOptions{IDs: []string{"10.5072/a"}, Extra: url.Values{"has_views": {"2"}}}, "cannot be combined"},
-		"page in Extra":             {dois.ListOptions{Extra: url.Values{"page[size]": {"5"}}}, "page[size]"},
-		"no state":                  {dois.ListOptions{States: []dois.State{"nonsense"}}, `"nonsense" is not a state`},
-		"no schema version":         {dois.ListOptions{SchemaVersion: "four"}, "four"},
-		"no prefix":                 {dois.ListOptions{Prefix: []string{"5072"}}, `"5072" is not a prefix`},
+		"a filter beside IDs": {dois.ListOptions{IDs: []string{"10.5072/a"}, Extra: url.Values{"has_views": {"2"}}},
+			"cannot be combined"},
+		"page in Extra":     {dois.ListOptions{Extra: url.Values{"page[size]": {"5"}}}, "page[size]"},
+		"no state":          {dois.ListOptions{States: []dois.State{"nonsense"}}, `"nonsense" is not a state`},
+		"no schema version": {dois.ListOptions{SchemaVersion: "four"}, "four"},
+		"no prefix":         {dois.ListOptions{Prefix: []string{"5072"}}, `"5072" is not a prefix`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := client.List(t.Context(), &tt.opts)
@@ -62,7 +70,8 @@ func TestListRefusedBeforeSending(t *testing.T) {
 	}
 	assert.Zero(t, sent.Load())
 
-	assert.EqualError(t, failure(client.List(t.Context(), &dois.ListOptions{Sort: "newest"})), `datacite: sort: "newest" is not an order that the service knows`)
+	assert.EqualError(t, failure(client.List(t.Context(), &dois.ListOptions{Sort: "newest"})),
+		`datacite: sort: "newest" is not an order that the service knows`)
 }
 
 // TestResponsesThatAreNotRecords gives responses with status 200 whose bodies are not records.
@@ -102,13 +111,14 @@ func TestAResponseThatBreaksOffIsAskedForAgain(t *testing.T) {
 		before, after string
 		read          func(context.Context, *dois.Client) ([]dois.Record, error)
 	}{
-		"List": {`{"data":[`, `],"meta":{"total":1},"links":{}}`, func(ctx context.Context, c *dois.Client) ([]dois.Record, error) {
-			found, err := c.List(ctx, nil)
-			if err != nil {
-				return nil, err
-			}
-			return found.Records, nil
-		}},
+		"List": {`{"data":[`, `],"meta":{"total":1},"links":{}}`,
+			func(ctx context.Context, c *dois.Client) ([]dois.Record, error) {
+				found, err := c.List(ctx, nil)
+				if err != nil {
+					return nil, err
+				}
+				return found.Records, nil
+			}},
 		"Get": {`{"data":`, `}`, func(ctx context.Context, c *dois.Client) ([]dois.Record, error) {
 			record, err := c.Get(ctx, "10.5072/a", nil)
 			if err != nil {
@@ -148,14 +158,22 @@ func TestErrors(t *testing.T) {
 		text   string
 		field  string
 	}{
-		"query with a fault":   {400, `{"errors":{"title":"parse_exception: Encountered \" \")\""}}`, datacite.ErrBadRequest, "parse_exception", ""},
-		"bad credentials":      {401, `{"errors":[{"status":"401","title":"Bad credentials."}]}`, datacite.ErrUnauthorized, "Bad credentials", ""},
-		"not permitted":        {403, `{"errors":[{"status":"403","title":"You are not authorized to access this resource."}]}`, datacite.ErrForbidden, "not authorized", ""},
-		"load balancer":        {403, `<html><head><title>403 Forbidden</title></head></html>`, datacite.ErrRateLimited, "HTML page", ""},
-		"validation":           {422, `{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"}]}`, datacite.ErrInvalid, "url: Can't be blank", "url"},
-		"taken":                {422, `{"errors":[{"source":"doi","title":"This DOI has already been taken"}]}`, datacite.ErrConflict, "taken", "doi"},
-		"unhandled exception":  {500, `{"status":400,"title":"[503] no server available"}`, datacite.ErrServer, "no server", ""},
-		"gateway timeout page": {504, `<html><title>504 Gateway Time-out</title></html>`, datacite.ErrServer, "Gateway Time-out", ""},
+		"query with a fault": {400, `{"errors":{"title":"parse_exception: Encountered \" \")\""}}`, datacite.ErrBadRequest,
+			"parse_exception", ""},
+		"bad credentials": {401, `{"errors":[{"status":"401","title":"Bad credentials."}]}`, datacite.ErrUnauthorized,
+			"Bad credentials", ""},
+		"not permitted": {403, `{"errors":[{"status":"403","title":"You are not authorized to access this ` +
+			`resource."}]}`, datacite.ErrForbidden, "not authorized", ""},
+		"load balancer": {403, `<html><head><title>403 Forbidden</title></head></html>`, datacite.ErrRateLimited,
+			"HTML page", ""},
+		"validation": {422, `{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"}]}`,
+			datacite.ErrInvalid, "url: Can't be blank", "url"},
+		"taken": {422, `{"errors":[{"source":"doi","title":"This DOI has already been taken"}]}`,
+			datacite.ErrConflict, "taken", "doi"},
+		"unhandled exception": {500, `{"status":400,"title":"[503] no server available"}`, datacite.ErrServer, "no server",
+			""},
+		"gateway timeout page": {504, `<html><title>504 Gateway Time-out</title></html>`, datacite.ErrServer,
+			"Gateway Time-out", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := scripted(t, &datacite.Config{MaxAttempts: 1, Token: "a.b.c"}, reply(tt.status, tt.body))
@@ -185,7 +203,8 @@ func TestIDs(t *testing.T) {
 			names = append(names, fmt.Sprintf("10.5072/r%03d", i))
 		}
 		for _, more := range []int{0, 940} {
-			found := must(srv.DOIs().List(t.Context(), &dois.ListOptions{IDs: append(names, slices.Repeat([]string{"10.5072/unknown"}, more)...)}))(t)
+			found := must(srv.DOIs().List(t.Context(),
+				&dois.ListOptions{IDs: append(names, slices.Repeat([]string{"10.5072/unknown"}, more)...)}))(t)
 			assert.Len(t, found.Records, 60)
 			assert.False(t, found.More)
 		}
@@ -209,12 +228,14 @@ func TestIDs(t *testing.T) {
 
 // TestFacets reads counts in the forms that the deployed service gives them.
 func TestFacets(t *testing.T) {
-	client := scripted(t, nil, reply(200, `{"data":[],"included":[{"id":"a.b","type":"clients"}],"meta":{"total":7,"totalPages":1,"page":1,
+	client := scripted(t, nil, reply(200,
+		`{"data":[],"included":[{"id":"a.b","type":"clients"}],"meta":{"total":7,"totalPages":1,"page":1,
 		"published":[{"id":"2020","title":"2020","count":5},{"id":2999,"title":"2999","count":"2"}],
 		"schemaVersions":[{"id":"4","title":"Schema 4","count":3},{"id":"4","title":"Schema 4","count":4}],
 		"citationCount":12,"views":[],"odd":"text"},"links":{}}`))
 	found := must(client.List(t.Context(), &dois.ListOptions{Facets: []string{"published"}}))(t)
-	assert.Equal(t, []dois.FacetCount{{ID: "2020", Title: "2020", Count: 5}, {ID: "2999", Title: "2999", Count: 2}}, found.Facets["published"].Counts)
+	assert.Equal(t, []dois.FacetCount{{ID: "2020", Title: "2020", Count: 5}, {ID: "2999", Title: "2999", Count: 2}},
+		found.Facets["published"].Counts)
 	assert.Equal(t, 7, found.Facets["schemaVersions"].Count("4"), "entries of one value are added up")
 	assert.Equal(t, 12, found.Facets["citationCount"].Number)
 	assert.Empty(t, found.Facets["views"].Counts)
@@ -241,7 +262,8 @@ func TestStatistics(t *testing.T) {
 		"downloadsOverTime":[],"citationsOverTime":[{"year":"2021","total":3},{"year":2019,"total":1}]}`)
 
 	months := r.ViewsOverTime.ByMonth()
-	assert.Equal(t, dois.Series{{YearMonth: "2020-11", Total: 1}, {YearMonth: "2021-02", Total: 6}}, months, "each month once, the oldest first, its parts added up")
+	assert.Equal(t, dois.Series{{YearMonth: "2020-11", Total: 1}, {YearMonth: "2021-02", Total: 6}}, months,
+		"each month once, the oldest first, its parts added up")
 	want := dois.Series{{Year: "2020", Total: 1}, {Year: "2021", Total: 6}}
 	assert.Equal(t, want, months.ByYear())
 	assert.Equal(t, want, r.ViewsOverTime.ByYear())
@@ -285,7 +307,8 @@ func TestEvents(t *testing.T) {
 		assert.ErrorContains(t, err, "10.5072/x is draft and cannot become registered")
 
 		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.EventRegister, nil)))
-		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.EventRegister, nil)), "once more changes nothing")
+		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.EventRegister, nil)),
+			"once more changes nothing")
 		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.EventPublish, nil)))
 		require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/x", dois.EventRegister, nil)), datacite.ErrNotAllowed)
 
@@ -295,10 +318,12 @@ func TestEvents(t *testing.T) {
 		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.EventPublish, nil)))
 
 		for _, event := range []dois.Event{dois.EventPublish, dois.EventRegister, dois.EventHide} {
-			require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/typo", event, nil)), datacite.ErrNotFound, "no DOI is made by mistake")
+			require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/typo", event, nil)), datacite.ErrNotFound,
+				"no DOI is made by mistake")
 		}
 		require.ErrorIs(t, client.Delete(ctx, "10.5072/x"), datacite.ErrNotAllowed, "only drafts can be deleted")
-		require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/x", "findable", nil)), datacite.ErrInvalid, "a state is not an event")
+		require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/x", "findable", nil)), datacite.ErrInvalid,
+			"a state is not an event")
 
 		must(client.Create(ctx, &dois.Draft{DOI: "10.5072/bare"}))(t)
 		_, err = client.ChangeState(ctx, "10.5072/bare", dois.EventPublish, nil)

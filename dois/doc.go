@@ -51,7 +51,8 @@
 //
 // A write of 1 MiB or more is sent compressed, since the gateway before the service takes 10 MB of what is
 // sent. Draft.MetadataXML has at most 10 MiB. A single record that is read, as JSON and XML together, may have
-// 32 MiB, and one of a list 16; more is [datacite.ErrTooLarge]. The metadata store of package mds unpacks nothing: a document of more than 10 MiB is refused.
+// 32 MiB, and one of a list 16; more is [datacite.ErrTooLarge]. The metadata store of package mds
+// unpacks nothing: a document of more than 10 MiB is refused.
 //
 // # Errors
 //

@@ -31,15 +31,19 @@ type Draft struct {
 	Event  Event  // "" leaves the state as it is; a new DOI becomes a draft
 	Reason string // why the DOI is hidden, with Hide; Publish removes it
 
-	metadata.Record            // the metadata; its DOI must be that of the Draft or empty
-	MetadataXML     []byte     // well-formed metadata XML with this DOI or none; properties of Record override it
-	AllowOtherDOI   bool       // permits metadata with another DOI, which the service replaces; refused otherwise, as such metadata nearly always belong to the other DOI
-	ContentURL      []string   // where the content itself is
-	Container       *Container // the series, journal or collection that the resource is in
+	metadata.Record        // the metadata; its DOI must be that of the Draft or empty
+	MetadataXML     []byte // well-formed metadata XML with this DOI or none; properties of Record override it
+	// permits metadata with another DOI, which the service replaces; refused otherwise, as such metadata
+	// nearly always belong to the other DOI
+	AllowOtherDOI bool
+	ContentURL    []string   // where the content itself is
+	Container     *Container // the series, journal or collection that the resource is in
 
-	Clear    []string       // attributes to remove, such as "version"; a container that the service derives from other attributes stays
-	Extra    map[string]any // other attributes, sent unchanged; only attributes without a field here
-	ClientID string         // the repository account of a new DOI, if the login is not a repository's; Transfer moves existing ones
+	// attributes to remove, such as "version"; a container that the service derives from other attributes stays
+	Clear []string
+	Extra map[string]any // other attributes, sent unchanged; only attributes without a field here
+	// the repository account of a new DOI, if the login is not a repository's; Transfer moves existing ones
+	ClientID string
 
 	Response *GetOptions // which parts of the record are returned
 
@@ -87,9 +91,9 @@ func (e Event) fault() string {
 // Draft returns a copy of the record to change and to give to [Client.Update]: its metadata,
 // URL, ContentURL and Container.
 //
-// An update writes the record's XML from its JSON. If the record was read with its XML, and that has values which the JSON
-// does not have, the error is a [*datacite.ValidationError] that lists them (code loss); package reconcile
-// corrects such records.
+// An update writes the record's XML from its JSON. If the record was read with its XML, and that has
+// values which the JSON does not have, the error is a [*datacite.ValidationError] that lists them (code
+// loss); package reconcile corrects such records.
 //
 // The record must have been read with Get, or listed with Affiliation and Publisher;
 // otherwise the error is a [*datacite.ValidationError], because writing it back would remove the
@@ -106,8 +110,9 @@ func (r *Record) Draft() (*Draft, error) {
 		return !(len(raw) > 0 && raw[0] == '"') && !r.plainAffiliations(name)
 	})
 	if len(plain) > 0 {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: datacite.CodeValue, Reason: "has no identifiers in " + strings.Join(plain, ", ") +
-			", and writing it would remove them; read it with Get, or list it with Affiliation and Publisher"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: datacite.CodeValue,
+			Reason: "has no identifiers in " + strings.Join(plain, ", ") +
+				", and writing it would remove them; read it with Get, or list it with Affiliation and Publisher"})
 	}
 	if err := r.doubtful(); err != nil {
 		return nil, err
@@ -230,13 +235,16 @@ func (d *Draft) checked() (*Draft, error) {
 	out := *d
 	switch out.DOI = cmp.Or(d.DOI, d.Record.DOI); {
 	case d.Prefix != "" && d.DOI != "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "Draft", Code: datacite.CodeConflict, Reason: "has both DOI and Prefix; give one"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Draft", Code: datacite.CodeConflict,
+			Reason: "has both DOI and Prefix; give one"})
 	case d.Prefix != "" && out.DOI != "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Record.DOI", Code: datacite.CodeConflict, Reason: "is set beside Prefix, for which the service chooses a name"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Record.DOI", Code: datacite.CodeConflict,
+			Reason: "is set beside Prefix, for which the service chooses a name"})
 	case d.Prefix != "":
 		return &out, doi.At("Draft.Prefix", doi.CheckPrefix(d.Prefix))
 	case out.DOI == "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "Draft", Code: datacite.CodeMissing, Reason: "has neither DOI nor Prefix"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Draft", Code: datacite.CodeMissing,
+			Reason: "has neither DOI nor Prefix"})
 	}
 	name, err := parseName("Draft.DOI", out.DOI)
 	if err != nil {
@@ -260,7 +268,8 @@ func (d *Draft) check() error {
 	if reason := d.Event.fault(); d.Event != "" && reason != "" {
 		return datacite.Invalid(datacite.Finding{Path: "Draft.Event", Code: datacite.CodeVocabulary, Reason: reason})
 	}
-	for path, text := range map[string]string{"URL": d.URL, "Reason": d.Reason, "ContentURL": strings.Join(d.ContentURL, " ")} {
+	for path, text := range map[string]string{"URL": d.URL, "Reason": d.Reason,
+		"ContentURL": strings.Join(d.ContentURL, " ")} {
 		if err := checkUTF8("Draft."+path, text); err != nil {
 			return err
 		}
@@ -284,7 +293,8 @@ func (d *Draft) checkName(name string) error {
 			return err
 		}
 		if !doi.Equal(other, name) {
-			return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeConflict, Reason: fmt.Sprintf("is %q, another DOI than %q", other, name)})
+			return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeConflict,
+				Reason: fmt.Sprintf("is %q, another DOI than %q", other, name)})
 		}
 	}
 	return nil
@@ -339,10 +349,12 @@ func (d *Draft) attributes() (map[string]any, error) {
 			return nil, err
 		}
 		if field := checkedFields[name]; field != "" {
-			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Extra", Code: datacite.CodeValue, Reason: fmt.Sprintf("has %q, which is the field %s", name, field)})
+			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Extra", Code: datacite.CodeValue,
+				Reason: fmt.Sprintf("has %q, which is the field %s", name, field)})
 		}
 		if taken(attributes, name) {
-			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Extra", Code: datacite.CodeRepeated, Reason: fmt.Sprintf("repeats the attribute %q", name)})
+			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Extra", Code: datacite.CodeRepeated,
+				Reason: fmt.Sprintf("repeats the attribute %q", name)})
 		}
 		attributes[name] = value
 	}
@@ -352,10 +364,12 @@ func (d *Draft) attributes() (map[string]any, error) {
 	}
 	for _, name := range d.Clear {
 		if taken(attributes, name) || taken(inXML, name) {
-			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Clear", Code: datacite.CodeConflict, Reason: fmt.Sprintf("removes the attribute %q, which is given a value as well", name)})
+			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Clear", Code: datacite.CodeConflict,
+				Reason: fmt.Sprintf("removes the attribute %q, which is given a value as well", name)})
 		}
 		if !slices.Contains(clearable, name) {
-			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Clear", Code: datacite.CodeVocabulary, Reason: fmt.Sprintf("has %q; the service removes %s", name, strings.Join(clearable, ", "))})
+			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Clear", Code: datacite.CodeVocabulary,
+				Reason: fmt.Sprintf("has %q; the service removes %s", name, strings.Join(clearable, ", "))})
 		}
 		if attributes[name] = nil; name == "publisher" {
 			attributes[name] = struct{}{} // the service ignores null
@@ -372,7 +386,8 @@ func (d *Draft) inXML() (map[string]any, error) {
 		return nil, nil
 	}
 	if !document.IsXML(d.MetadataXML) {
-		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax, Reason: "is not XML; package mds writes other formats"})
+		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax,
+			Reason: "is not XML; package mds writes other formats"})
 	}
 	if err := document.Check(path, d.MetadataXML); err != nil {
 		return nil, err
@@ -380,10 +395,12 @@ func (d *Draft) inXML() (map[string]any, error) {
 	r, err := metadata.ParseXML(bytes.NewReader(d.MetadataXML))
 	switch {
 	case err != nil:
-		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax, Reason: "is not a DataCite record: " + err.Error(), Err: err})
+		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax,
+			Reason: "is not a DataCite record: " + err.Error(), Err: err})
 	case d.DOI == "" && document.Name(d.MetadataXML) == "":
-		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeMissing, Reason: "names no DOI, which the service requires where Draft has only a Prefix; " +
-			"write any DOI under the prefix into its identifier: the service replaces it"})
+		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeMissing,
+			Reason: "names no DOI, which the service requires where Draft has only a Prefix; " +
+				"write any DOI under the prefix into its identifier: the service replaces it"})
 	case d.DOI != "" && !d.AllowOtherDOI:
 		err = document.CheckName(path, d.MetadataXML, d.DOI)
 	}
@@ -421,7 +438,8 @@ func property(path string) string {
 // and the service drops one of them.
 func taken(attributes map[string]any, name string) bool {
 	_, there := attributes[name]
-	_, other := attributes[map[string]string{"identifiers": "alternateIdentifiers", "alternateIdentifiers": "identifiers"}[name]]
+	_, other := attributes[map[string]string{"identifiers": "alternateIdentifiers",
+		"alternateIdentifiers": "identifiers"}[name]]
 	return there || other
 }
 
@@ -446,10 +464,12 @@ func members(v any) (map[string]any, error) {
 // does not tell: since Go 1.27, bytes that are not UTF-8 are written as U+FFFD is.
 func checkUTF8(path string, value any) error {
 	if _, err := json.Marshal(value); err != nil {
-		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax, Reason: "cannot be written as JSON: " + err.Error(), Err: err})
+		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax,
+			Reason: "cannot be written as JSON: " + err.Error(), Err: err})
 	}
 	if !isUTF8(reflect.ValueOf(value)) {
-		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeEncoding, Reason: "is not UTF-8; JSON would have U+FFFD instead"})
+		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeEncoding,
+			Reason: "is not UTF-8; JSON would have U+FFFD instead"})
 	}
 	return nil
 }

@@ -16,7 +16,8 @@ var (
 
 	// ErrForeign: the service itself, and no gateway before it, refuses a write, since the DOI or its prefix belongs
 	// to another account (403). It also matches [datacite.ErrForbidden].
-	ErrForeign error = &transport.Condition{Text: "dois: the DOI or its prefix belongs to another account", General: datacite.ErrForbidden}
+	ErrForeign error = &transport.Condition{Text: "dois: the DOI or its prefix belongs to another account",
+		General: datacite.ErrForbidden}
 )
 
 // explain finds out what a refusal means beyond its status.
@@ -27,7 +28,8 @@ func explain(e *datacite.Error) {
 	case e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "already been taken"):
 		e.Err = errors.Join(datacite.ErrConflict, datacite.ErrInvalid)
 	case e.StatusCode == http.StatusForbidden && e.Op == opTransfer && isOwn(e):
-		e.Message = "a DOI is transferred with the login of the member that its repository belongs to, or of the lead of the consortium; a repository's own login may not (" + e.Message + ")"
+		e.Message = "a DOI is transferred with the login of the member that its repository belongs to, or of the lead of " +
+			"the consortium; a repository's own login may not (" + e.Message + ")"
 	case transport.NotFound(e) && e.Op == opTransfer: // the DOI was there
 		e.Message = "the service knows no repository account of this name (" + e.Message + ")"
 	case e.StatusCode == http.StatusForbidden && e.Method != http.MethodGet && isOwn(e):
@@ -35,7 +37,8 @@ func explain(e *datacite.Error) {
 		e.Message = "the DOI or its prefix belongs to another account (" + e.Message + ")"
 	case unknownAccount(e):
 		e.Err = errors.Join(datacite.ErrUnauthorized, datacite.ErrNotFound)
-		e.Message = "the login is not accepted: the deployed service responds like this to a wrong name or password, and to an account that is not a repository's (" + e.Message + ")"
+		e.Message = "the login is not accepted: the deployed service responds like this to a wrong name or password, and " +
+			"to an account that is not a repository's (" + e.Message + ")"
 	}
 }
 

@@ -40,7 +40,8 @@ const (
 // locale, the deployed service silently uses the defaults of both; a text that cannot be a
 // style or a locale is a [*datacite.ValidationError].
 type CitationOptions struct {
-	Style  string `url:"style,omitempty"`  // of the Citation Style Language, such as "apa" or "chicago-author-date"; "" means apa
+	// of the Citation Style Language, such as "apa" or "chicago-author-date"; "" means apa
+	Style  string `url:"style,omitempty"`
 	Locale string `url:"locale,omitempty"` // such as "de-DE"; "" means en-US
 }
 
@@ -52,7 +53,8 @@ func (c *Client) Open(ctx context.Context, doiName string, format Format) (io.Re
 	const op = "dois.Open"
 	wanted, _, err := mime.ParseMediaType(string(format))
 	if err != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: datacite.CodeSyntax, Reason: fmt.Sprintf("%q is not a media type", string(format))})
+		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: datacite.CodeSyntax,
+			Reason: fmt.Sprintf("%q is not a media type", string(format))})
 	}
 	request, res, err := c.formatted(ctx, op, doiName, transport.Request{Accept: string(format), Stream: true}, wanted)
 	if err != nil {
@@ -79,7 +81,8 @@ func (c *Client) Citation(ctx context.Context, doiName string, opts *CitationOpt
 	}
 	const op = "dois.Citation"
 	parameters, _ := transport.Params(opts) // of texts
-	request := transport.Request{Accept: string(citationText), Query: transport.EncodeParams(parameters), Most: transport.MaxDocument}
+	request := transport.Request{Accept: string(citationText), Query: transport.EncodeParams(parameters),
+		Most: transport.MaxDocument}
 	_, res, err := c.formatted(ctx, op, doiName, request, string(citationText))
 	if err != nil {
 		return "", err
@@ -108,7 +111,8 @@ func (o *CitationOptions) check() error {
 }
 
 // formatted requests a record in a format, whose media type is wanted.
-func (c *Client) formatted(ctx context.Context, op, doiName string, r transport.Request, wanted string) (transport.Request, *transport.Response, error) {
+func (c *Client) formatted(ctx context.Context, op, doiName string, r transport.Request,
+	wanted string) (transport.Request, *transport.Response, error) {
 	name, err := doi.API.Readable(doiName)
 	if err != nil {
 		return r, nil, err
@@ -132,7 +136,8 @@ func empty(op, doiName string, format Format) error {
 }
 
 // formats are what the service sends, also for other names of them.
-var formats = []Format{FormatDataCiteXML, FormatDataCiteJSON, FormatCiteproc, FormatSchemaOrg, FormatCodemeta, FormatCrosscite, FormatJATS, FormatBibTeX, FormatRIS, FormatCSV, citationText}
+var formats = []Format{FormatDataCiteXML, FormatDataCiteJSON, FormatCiteproc, FormatSchemaOrg, FormatCodemeta,
+	FormatCrosscite, FormatJATS, FormatBibTeX, FormatRIS, FormatCSV, citationText}
 
 // sends reports whether the service sends a media type when another one is wanted.
 func sends(kind, wanted string) bool {

@@ -18,8 +18,10 @@ import (
 // GetOptions select the parts of a record that the service sends. Affiliations and the
 // publisher always come with their identifiers, which Record.Draft needs for an update.
 type GetOptions struct {
-	Detail  bool     `url:"detail,omitempty"`        // the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
-	Include []string `url:"include,comma,omitempty"` // resources for Record.Included; the service knows "client" and "media"
+	// the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
+	Detail bool `url:"detail,omitempty"`
+	// resources for Record.Included; the service knows "client" and "media"
+	Include []string `url:"include,comma,omitempty"`
 }
 
 // Get returns one record. Records that are not findable are [datacite.ErrNotFound] unless
@@ -55,7 +57,8 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 
 // listed reads a record from the list.
 func (c *Client) listed(ctx context.Context, name string, opts *GetOptions) (*Record, error) {
-	found, err := c.List(ctx, &ListOptions{IDs: []string{name}, Affiliation: true, Publisher: true, Detail: opts.Detail, Include: opts.Include})
+	found, err := c.List(ctx, &ListOptions{IDs: []string{name}, Affiliation: true, Publisher: true, Detail: opts.Detail,
+		Include: opts.Include})
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +95,8 @@ func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
 		return false, err
 	}
 	_, err = c.core.Do(ctx, transport.Request{
-		Op: "dois.Exists", Method: "GET", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Optional, Expected: http.StatusNotFound,
+		Op: "dois.Exists", Method: "GET", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType,
+		Access: transport.Optional, Expected: http.StatusNotFound,
 		Read: func(d *decoder) error {
 			var id string
 			existingJSON.Read(d, &id)

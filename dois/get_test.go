@@ -58,7 +58,8 @@ func TestInvalidNamesAreNotSent(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		c := srv.DOIs()
 		for _, name := range []string{
-			"", " ", "null", "undefined", "10.5072", "10.5072/", "/abc", "abc/10.5072", "10./x", "11.5072/x", "10.5072/a\x00b", "10.5072/a\nb",
+			"", " ", "null", "undefined", "10.5072", "10.5072/", "/abc", "abc/10.5072", "10./x", "11.5072/x", "10.5072/a\x00b",
+			"10.5072/a\nb",
 			"10.5072/\xff", "https://example.org/10.5072/abc", "https://doi.org/10.5072/a%2",
 		} {
 			_, errGet := c.Get(t.Context(), name, nil)
@@ -90,12 +91,14 @@ func TestGetUnknown(t *testing.T) {
 // not taken for that one, and above all it does not direct a write.
 func TestTheRecordOfAnotherDOI(t *testing.T) {
 	var written []string
-	client := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-of-tests", MaxAttempts: 1}, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet {
-			written = append(written, r.URL.Path)
-		}
-		fmt.Fprint(w, `{"data":{"id":"10.5072/theirs","type":"dois","attributes":{"doi":"10.5072/theirs","state":"draft","titles":[{"title":"Theirs"}]}}}`)
-	})
+	client := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-of-tests", MaxAttempts: 1},
+		func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet {
+				written = append(written, r.URL.Path)
+			}
+			fmt.Fprint(w, `{"data":{"id":"10.5072/theirs","type":"dois","attributes":{"doi":"10.5072/theirs","state":"draft",`+
+				`"titles":[{"title":"Theirs"}]}}}`)
+		})
 	ctx := t.Context()
 	_, get := client.Get(ctx, "10.5072/mine", nil)
 	_, change := client.ChangeState(ctx, "10.5072/mine", dois.EventPublish, nil)
@@ -132,7 +135,8 @@ func TestOpenXML(t *testing.T) {
 		require.NoError(t, body.Close(), "twice")
 
 		require.ErrorIs(t, failure(srv.DOIs().Open(t.Context(), "10.5072/xml", "application/x-unheard-of")), dois.ErrNoFormat)
-		require.ErrorIs(t, failure(srv.DOIs().Open(t.Context(), "10.5072/none", dois.FormatDataCiteXML)), datacite.ErrNotFound)
+		require.ErrorIs(t, failure(srv.DOIs().Open(t.Context(), "10.5072/none", dois.FormatDataCiteXML)),
+			datacite.ErrNotFound)
 	})
 }
 
@@ -143,7 +147,8 @@ func TestOpen(t *testing.T) {
 		fmt.Fprint(w, r.Header.Get("Accept"))
 	})
 	for _, format := range []dois.Format{
-		dois.FormatDataCiteXML, dois.FormatDataCiteJSON, dois.FormatCiteproc, dois.FormatSchemaOrg, dois.FormatCodemeta, dois.FormatCrosscite, dois.FormatJATS, dois.FormatBibTeX, dois.FormatRIS, dois.FormatCSV,
+		dois.FormatDataCiteXML, dois.FormatDataCiteJSON, dois.FormatCiteproc, dois.FormatSchemaOrg, dois.FormatCodemeta,
+		dois.FormatCrosscite, dois.FormatJATS, dois.FormatBibTeX, dois.FormatRIS, dois.FormatCSV,
 	} {
 		body := must(client.Open(t.Context(), "10.5072/x", format))(t)
 		text := must(io.ReadAll(body))(t)
@@ -161,10 +166,13 @@ func TestOpenRefused(t *testing.T) {
 	}
 	_, err := response("application/vnd.datacite.datacite+xml", "").Open(t.Context(), "10.5072/x", dois.FormatDataCiteXML)
 	require.ErrorIs(t, err, dois.ErrNoFormat, "a record without XML")
-	require.ErrorIs(t, failure(response("text/html", "<html>").Open(t.Context(), "10.5072/x", dois.FormatBibTeX)), datacite.ErrUnreadable)
+	require.ErrorIs(t, failure(response("text/html", "<html>").Open(t.Context(), "10.5072/x", dois.FormatBibTeX)),
+		datacite.ErrUnreadable)
 	require.NoError(t, failure(response("text/html", "x").Open(t.Context(), "10.5072/x", "application/*")), "any of them")
-	require.ErrorIs(t, failure(response("text/plain", "x").Open(t.Context(), "10.5072/x", "no media type;")), datacite.ErrInvalid)
-	require.ErrorIs(t, failure(response("text/plain", "x").Open(t.Context(), "null", dois.FormatRIS)), datacite.ErrInvalidDOI)
+	require.ErrorIs(t, failure(response("text/plain", "x").Open(t.Context(), "10.5072/x", "no media type;")),
+		datacite.ErrInvalid)
+	require.ErrorIs(t, failure(response("text/plain", "x").Open(t.Context(), "null", dois.FormatRIS)),
+		datacite.ErrInvalidDOI)
 }
 
 func TestCitation(t *testing.T) {
@@ -175,6 +183,7 @@ func TestCitation(t *testing.T) {
 	})
 	text := must(client.Citation(t.Context(), "10.5072/x", nil))(t)
 	assert.Equal(t, "Lovelace, A. (2020). Ice.", text)
-	text = must(client.Citation(t.Context(), "10.5072/x", &dois.CitationOptions{Style: "chicago-author-date", Locale: "de-DE"}))(t)
+	text = must(client.Citation(t.Context(), "10.5072/x",
+		&dois.CitationOptions{Style: "chicago-author-date", Locale: "de-DE"}))(t)
 	assert.Equal(t, "Lovelace, A. (2020). Ice. locale=de-DE&style=chicago-author-date", text)
 }

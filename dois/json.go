@@ -133,7 +133,8 @@ var (
 func (r *Record) UnmarshalJSON(data []byte) error {
 	kind, resource := resourceType(data)
 	if resource && kind != "" && kind != "dois" {
-		return datacite.Invalid(datacite.Finding{Code: datacite.CodeSyntax, Reason: fmt.Sprintf("not a record, but a resource of the type %.40q", kind)})
+		return datacite.Invalid(datacite.Finding{Code: datacite.CodeSyntax,
+			Reason: fmt.Sprintf("not a record, but a resource of the type %.40q", kind)})
 	}
 	const least, factor, most = 64 << 10, 256, 100 << 20 // of memory; records take two or three times their length
 	var conflict error
@@ -162,20 +163,23 @@ func (r *Record) takeName(id string) error {
 		_, _ = r.Decode("id", &inside) // what is no text is no name
 	}
 	var own []name
-	for _, n := range []name{{"doi", r.DOI}, {"data.id", id}, {"id", inside}, {"prefix and suffix", r.Prefix + "/" + r.Suffix}} {
+	for _, n := range []name{{"doi", r.DOI}, {"data.id", id}, {"id", inside},
+		{"prefix and suffix", r.Prefix + "/" + r.Suffix}} {
 		if parsed, err := doi.Parse(n.doi); err == nil {
 			own = append(own, name{n.path, parsed})
 		}
 	}
 	for i, other := range r.Identifiers {
 		parsed, err := doi.Parse(other.Identifier)
-		if err == nil && other.IdentifierType == string(metadata.IdentifierDOI) && (len(own) == 0 || strings.HasPrefix(own[0].path, "identifiers")) {
+		if err == nil && other.IdentifierType == string(metadata.IdentifierDOI) && (len(own) == 0 ||
+			strings.HasPrefix(own[0].path, "identifiers")) {
 			own = append(own, name{fmt.Sprintf("identifiers[%d]", i), parsed})
 		}
 	}
 	for _, n := range own {
 		if !doi.Equal(n.doi, own[0].doi) {
-			return datacite.Invalid(datacite.Finding{Path: n.path, Code: datacite.CodeConflict, Reason: fmt.Sprintf("is %q, and %s is %q; a record has one name", n.doi, own[0].path, own[0].doi)})
+			return datacite.Invalid(datacite.Finding{Path: n.path, Code: datacite.CodeConflict,
+				Reason: fmt.Sprintf("is %q, and %s is %q; a record has one name", n.doi, own[0].path, own[0].doi)})
 		}
 	}
 	if len(own) > 0 {
@@ -250,17 +254,20 @@ func readAttributes(d *decoder, r *Record, stored bool) {
 	d.Tolerate(false)
 }
 
-// oddValues are warnings of what was not read as it is written. Where there are more than MaxOdd, a warning without a path says so.
+// oddValues are warnings of what was not read as it is written. Where there are more than MaxOdd, a
+// warning without a path says so.
 func oddValues(raw []byte, start int64, odd *jsonlex.Odd) (found []datacite.Finding) {
 	more := func(code datacite.Code, places []int64, what string) []int64 {
 		if len(places) > jsonlex.MaxOdd {
-			found = append(found, datacite.Finding{Code: code, Warning: true, Reason: fmt.Sprintf("only the first %d %s are named", jsonlex.MaxOdd, what)})
+			found = append(found, datacite.Finding{Code: code, Warning: true,
+				Reason: fmt.Sprintf("only the first %d %s are named", jsonlex.MaxOdd, what)})
 		}
 		return places[:min(len(places), jsonlex.MaxOdd)]
 	}
 	for _, at := range more(datacite.CodeEncoding, odd.Texts, "texts that are not UTF-8") {
 		path, _ := jsonlex.At(raw, at-start)
-		found = append(found, datacite.Finding{Path: path, Code: datacite.CodeEncoding, Warning: true, Reason: "the stored text is not UTF-8; U+FFFD stands for what cannot be read"})
+		found = append(found, datacite.Finding{Path: path, Code: datacite.CodeEncoding, Warning: true,
+			Reason: "the stored text is not UTF-8; U+FFFD stands for what cannot be read"})
 	}
 	for _, at := range more(datacite.CodeShape, odd.Values, "values without a place in a record") {
 		const most = 80
@@ -270,7 +277,8 @@ func oddValues(raw []byte, start int64, odd *jsonlex.Odd) (found []datacite.Find
 			continue
 		}
 		value = bytes.ToValidUTF8(value[:min(len(value), most)], []byte("…"))
-		found = append(found, datacite.Finding{Path: path, Code: datacite.CodeShape, Value: string(value), Warning: true, Reason: "the value has no place in a record, and is left out"})
+		found = append(found, datacite.Finding{Path: path, Code: datacite.CodeShape, Value: string(value), Warning: true,
+			Reason: "the value has no place in a record, and is left out"})
 	}
 	return found
 }

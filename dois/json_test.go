@@ -37,8 +37,9 @@ func TestRecordFromResource(t *testing.T) {
 	assert.Equal(t, "ice.archive", inside.Client)
 
 	for text, want := range map[string]string{
-		`{"id":"ice.archive","type":"clients","attributes":{"name":"Ice Archive"}}`: `not a record, but a resource of the type "clients"`,
-		`{"id":"10.5072/a","type":"dois","attributes":null}`:                        "no attributes",
+		`{"id":"ice.archive","type":"clients","attributes":{"name":"Ice Archive"}}`: `not a record, but a resource of the ` +
+			`type "clients"`,
+		`{"id":"10.5072/a","type":"dois","attributes":null}`: "no attributes",
 		`[]`:                                   "no attributes",
 		`{"doi":"10.5072/a","id":"10.5072/b"}`: `id: is "10.5072/b", and doi is "10.5072/a"; a record has one name`,
 		`{"doi":"10.5072/a","identifiers":[{"identifier":"10.5072/b","identifierType":"DOI"}],"prefix":"10.5072","suffix":"c"}`: `prefix and suffix: is "10.5072/c"`,
@@ -51,9 +52,12 @@ func TestRecordFromResource(t *testing.T) {
 // on what is JSON, and an object of whatever members is a record, unless it is a resource.
 func FuzzRecord(f *testing.F) {
 	for _, seed := range []string{
-		fullRecord, `{}`, ` { } `, `{"a":1,}`, `{"a" 1}`, `{"a":01}`, `{"a":-}`, `{"a":1e}`, `{"a":tru}`, `{"a":nul`, `{"a":"\x"}`, `{"a":"\u12"}`,
-		`{"a":"\ud800"}`, `{"doi":"` + "\xff" + `"}`, "{\"a\":\"\n\"}", `{"a":[1,2,{"b":[]}]}`, `{"a":[1 2]}`, `{"a":}`, `{`, `[]`, `null`, `1`, `{}{}`, "{}\x00", "{\x00}", ``, `{"doi":1,"doi":null}`,
-		`{"creators":[[[]]],"viewCount":1e400,"contentUrl":[[]],"landingPage":[{}],"container":[]}`, `{"a":"eight by\"te"}`, `{"a":"12345678\\90"}`,
+		fullRecord, `{}`, ` { } `, `{"a":1,}`, `{"a" 1}`, `{"a":01}`, `{"a":-}`, `{"a":1e}`, `{"a":tru}`, `{"a":nul`,
+		`{"a":"\x"}`, `{"a":"\u12"}`,
+		`{"a":"\ud800"}`, `{"doi":"` + "\xff" +
+			`"}`, "{\"a\":\"\n\"}", `{"a":[1,2,{"b":[]}]}`, `{"a":[1 2]}`, `{"a":}`, `{`, `[]`, `null`, `1`, `{}{}`, "{}\x00", "{\x00}", ``, `{"doi":1,"doi":null}`,
+		`{"creators":[[[]]],"viewCount":1e400,"contentUrl":[[]],"landingPage":[{}],` +
+			`"container":[]}`, `{"a":"eight by\"te"}`, `{"a":"12345678\\90"}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -63,7 +67,8 @@ func FuzzRecord(f *testing.F) {
 		object := len(bytes.TrimLeft(data, " \t\r\n")) > 0 && bytes.TrimLeft(data, " \t\r\n")[0] == '{'
 		var members map[string]json.RawMessage
 		valid := json.Unmarshal(data, &members) == nil && object
-		if fault := datacite.Findings(err); valid && len(fault) == 1 && (fault[0].Code == "encoding" || fault[0].Code == "conflict") {
+		if fault := datacite.Findings(err); valid && len(fault) == 1 && (fault[0].Code == "encoding" ||
+			fault[0].Code == "conflict") {
 			return // encoding/json accepts it
 		}
 		if _, resource := members["attributes"]; resource && valid {
@@ -95,7 +100,8 @@ func TestTextsThatAreNotUTF8(t *testing.T) {
 		attributes := `{"doi":"10.5072/a","titles":[{"title":"A"},{"title":"` + text + `"}],"odd":{"x":"` + text + `"}}`
 		resource := `{"id":"10.5072/a","type":"dois","attributes":` + attributes + `}`
 		alone := must(canned(t, []byte(`{"data":`+resource+`}`)).Get(t.Context(), "10.5072/a", nil))(t)
-		listed := must(canned(t, []byte(`{"data":[{"id":"10.5072/b","attributes":{"doi":"10.5072/b"}},`+resource+`]}`)).List(t.Context(), nil))(t)
+		listed := must(canned(t, []byte(`{"data":[{"id":"10.5072/b","attributes":{"doi":"10.5072/b"}},`+resource+
+			`]}`)).List(t.Context(), nil))(t)
 		assert.Empty(t, listed.Records[0].Warnings)
 		for _, r := range []*dois.Record{alone, &listed.Records[1]} {
 			assert.Contains(t, r.Titles[1].Title, "\ufffd")
@@ -111,24 +117,30 @@ func TestTextsThatAreNotUTF8(t *testing.T) {
 			require.ErrorContains(t, err, "Record.titles[1].title: the stored text is not UTF-8")
 			assert.NotContains(t, err.Error(), "odd")
 		}
-		for _, response := range []string{`{"data":[],"meta":{"` + text + `":1}}`, `{"data":[],"meta":{"total":0,"states":[{"id":"` + text + `"}]}}`} {
-			require.ErrorContains(t, failure(canned(t, []byte(response)).List(t.Context(), nil)), "the text is not UTF-8", response)
+		for _, response := range []string{`{"data":[],"meta":{"` + text + `":1}}`,
+			`{"data":[],"meta":{"total":0,"states":[{"id":"` + text + `"}]}}`} {
+			require.ErrorContains(t, failure(canned(t, []byte(response)).List(t.Context(), nil)), "the text is not UTF-8",
+				response)
 		}
 
 		var r dois.Record
 		_, errMetadata := metadata.ParseJSON(strings.NewReader(attributes))
 		errArchive := error(nil)
-		for _, errArchive = range harvested.NewReader(strings.NewReader(`{"doi":"10.5072/b"}`+"\n"+attributes+"\n"), nil).All() {
+		for _, errArchive = range harvested.NewReader(strings.NewReader(`{"doi":"10.5072/b"}`+"\n"+attributes+"\n"),
+			nil).All() {
 		}
 		assert.ErrorContains(t, errArchive, "line 2: byte ")
-		for _, err := range []error{r.UnmarshalJSON([]byte(attributes)), r.UnmarshalJSON([]byte(resource)), errMetadata, errArchive} {
+		for _, err := range []error{r.UnmarshalJSON([]byte(attributes)), r.UnmarshalJSON([]byte(resource)), errMetadata,
+			errArchive} {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.Equal(t, datacite.Code("encoding"), datacite.Findings(err)[0].Code)
 			assert.ErrorContains(t, err, "the text is not UTF-8")
 		}
 	}
 	found := (&metadata.Record{Titles: []metadata.Title{{Title: "Glaci\ufffdrs"}}}).Findings()
-	assert.True(t, slices.ContainsFunc(found, func(f datacite.Finding) bool { return f.Path == "titles[0].title" && f.Code == "encoding" && f.Warning }), found)
+	assert.True(t, slices.ContainsFunc(found, func(f datacite.Finding) bool {
+		return f.Path == "titles[0].title" && f.Code == "encoding" && f.Warning
+	}), found)
 }
 
 // TestAnyShapeIsKeptOrNamed puts values of every shape in the place of every member of a record. What is
@@ -149,7 +161,8 @@ func TestAnyShapeIsKeptOrNamed(t *testing.T) {
 		if members++; strings.HasPrefix(at, "doi") {
 			continue
 		}
-		for _, shape := range []string{`"zq"`, `4711`, `-0.5e3`, `true`, `null`, `[]`, `["zq","zr"]`, `[["zq"]]`, `{"lang":"zq","__content__":"zr"}`, `[{"zq":"zr"},7]`, `{"title":{"name":"zq"}}`} {
+		for _, shape := range []string{`"zq"`, `4711`, `-0.5e3`, `true`, `null`, `[]`, `["zq","zr"]`, `[["zq"]]`,
+			`{"lang":"zq","__content__":"zr"}`, `[{"zq":"zr"},7]`, `{"title":{"name":"zq"}}`} {
 			attributes := strings.Replace(replaced(t, text, at, shape), `"doi":"x"`, `"doi":"10.5072/x"`, 1)
 			response := `{"data":{"id":"10.5072/x","type":"dois","attributes":` + attributes + `}}`
 			r, err := canned(t, []byte(response)).Get(t.Context(), "10.5072/x", nil)
@@ -276,7 +289,8 @@ func realisticPage(records int) []byte {
 // canned is a client of a service that always gives the same response, and is asked once.
 func canned(t testing.TB, data []byte) *dois.Client {
 	t.Helper()
-	client := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: same(data)}, MaxAttempts: 1}))(t)
+	client := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"},
+		HTTPClient: &http.Client{Transport: same(data)}, MaxAttempts: 1}))(t)
 	return client
 }
 

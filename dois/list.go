@@ -42,10 +42,12 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 		opts = &ListOptions{}
 	}
 	if opts.From != (Position{}) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "ListOptions.From", Code: datacite.CodeConflict, Reason: "is for walks; set Page to choose a page"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "ListOptions.From", Code: datacite.CodeConflict,
+			Reason: "is for walks; set Page to choose a page"})
 	}
 	if cursor := opts.Page.Cursor; cursor != "" && cursor != "1" && !isCursor(cursor) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "ListOptions.Page", Code: datacite.CodeValue, Value: cursor, Reason: "has a cursor that the service did not return; it would start from the first record"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "ListOptions.Page", Code: datacite.CodeValue, Value: cursor,
+			Reason: "has a cursor that the service did not return; it would start from the first record"})
 	}
 	request, err := opts.request("dois.List")
 	if err != nil {
@@ -56,7 +58,9 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 	request.Read = func(d *decoder) error {
 		const room = 1000
 		r = &Results{Records: make([]Record, 0, min(opts.maxRecords(), room))}
-		p := page{fields: opts.Fields, limit: opts.maxRecords(), each: func(*Record) error { return nil }, place: func() *Record {
+		p := page{fields: opts.Fields, limit: opts.maxRecords(), each: func(*Record) error {
+			return nil
+		}, place: func() *Record {
 			n := len(r.Records)
 			r.Records = slices.Grow(r.Records, 1)[:n+1] // without a copy of an empty Record
 			return &r.Records[n]
@@ -103,7 +107,8 @@ func (o *ListOptions) request(op string) (transport.Request, error) {
 	}
 	body, err := transport.ParamsJSON(values)
 	if err != nil {
-		return request, datacite.Invalid(datacite.Finding{Path: "ListOptions.Extra", Code: datacite.CodeSyntax, Reason: err.Error()})
+		return request, datacite.Invalid(datacite.Finding{Path: "ListOptions.Extra", Code: datacite.CodeSyntax,
+			Reason: err.Error()})
 	}
 	request.ContentType, request.Body = transport.JSONType, bytes.NewReader(body)
 	return request, nil

@@ -78,9 +78,12 @@ func TestListFilters(t *testing.T) {
 		{"registered in a span of years", dois.ListOptions{Registered: "2019,2020"}, "ada bob"},
 		{"created", dois.ListOptions{Created: "2019"}, "bob"},
 		{"created in a span of years", dois.ListOptions{Created: "2018,2020"}, "ada bob eve"},
-		{"created from a time to another", dois.ListOptions{Query: query.FieldCreated.BetweenTimes(february(2019), february(2020))}, "bob eve"},
-		{"created since", dois.ListOptions{Query: query.FieldCreated.BetweenTimes(february(2019).Add(1), time.Time{})}, "10.82433/far eve"},
-		{"created before", dois.ListOptions{Query: query.FieldCreated.BetweenTimes(time.Time{}, february(2019).Add(-1))}, "ada"},
+		{"created from a time to another",
+			dois.ListOptions{Query: query.FieldCreated.BetweenTimes(february(2019), february(2020))}, "bob eve"},
+		{"created since", dois.ListOptions{Query: query.FieldCreated.BetweenTimes(february(2019).Add(1), time.Time{})},
+			"10.82433/far eve"},
+		{"created before", dois.ListOptions{Query: query.FieldCreated.BetweenTimes(time.Time{}, february(2019).Add(-1))},
+			"ada"},
 		{"schema-version", dois.ListOptions{SchemaVersion: "4"}, "ada"},
 		{"schema-version with a minor one", dois.ListOptions{SchemaVersion: "4.5"}, "bob"},
 		{"value nobody has", dois.ListOptions{ClientID: []string{"nobody.here"}}, ""},
@@ -136,7 +139,8 @@ func TestEveryOptionCounts(t *testing.T) {
 			}
 			t.Run(field.Name, func(t *testing.T) {
 				name, _, _ := strings.Cut(field.Tag.Get("url"), ",")
-				assert.Contains(t, known.String(), " "+strings.ReplaceAll(name, "_", "-")+" ", "it has no row in datacitetest/evidence/deployed-dois.md")
+				assert.Contains(t, known.String(), " "+strings.ReplaceAll(name, "_", "-")+" ",
+					"it has no row in datacitetest/evidence/deployed-dois.md")
 				var opts dois.ListOptions
 				value := reflect.ValueOf(&opts).Elem().FieldByIndex(field.Index)
 				switch value.Kind() {
@@ -176,7 +180,8 @@ func TestWhoSeesWhichRecords(t *testing.T) {
 		assert.Equal(t, dois.StateDraft, draft.State)
 	})
 	scene("a state can be asked for", func(t *testing.T, srv *datacitetest.Server) {
-		found := must(srv.DOIs().List(t.Context(), &dois.ListOptions{States: []dois.State{dois.StateDraft, dois.StateRegistered}}))(t)
+		found := must(srv.DOIs().List(t.Context(),
+			&dois.ListOptions{States: []dois.State{dois.StateDraft, dois.StateRegistered}}))(t)
 		assert.Equal(t, words("dra hid"), sorted(found.Records))
 	})
 }
@@ -190,11 +195,14 @@ func TestParametersOnTheWire(t *testing.T) {
 		want string
 	}{
 		{"flags are always sent", nil, "affiliation=false&publisher=false"},
-		{"flags that are set", &dois.ListOptions{Affiliation: true, Publisher: true, Detail: true}, "affiliation=true&detail=true&publisher=true"},
-		{"a blank is %20", &dois.ListOptions{Query: query.Phrase("ice core")}, "affiliation=false&publisher=false&query=%22ice%20core%22~0"},
+		{"flags that are set", &dois.ListOptions{Affiliation: true, Publisher: true, Detail: true},
+			"affiliation=true&detail=true&publisher=true"},
+		{"a blank is %20", &dois.ListOptions{Query: query.Phrase("ice core")},
+			"affiliation=false&publisher=false&query=%22ice%20core%22~0"},
 		{"a plus is %2B", &dois.ListOptions{Query: query.Raw("+ice")}, "affiliation=false&publisher=false&query=%2Bice"},
 		{"all filters", &dois.ListOptions{
-			ProviderID: []string{"p"}, ClientID: []string{"c.d"}, ConsortiumID: "k", ResourceTypeID: []string{"dataset"}, Prefix: []string{"10.5072"},
+			ProviderID: []string{"p"}, ClientID: []string{"c.d"}, ConsortiumID: "k", ResourceTypeID: []string{"dataset"},
+			Prefix:     []string{"10.5072"},
 			Registered: "2020", Created: "2019,2021", SchemaVersion: "4",
 		}, "affiliation=false&client-id=c.d&consortium-id=k&created=2019%2C2021&prefix=10.5072&provider-id=p" +
 			"&publisher=false&registered=2020&resource-type-id=dataset&schema-version=4"},
@@ -202,7 +210,8 @@ func TestParametersOnTheWire(t *testing.T) {
 			"affiliation=false&page%5Bnumber%5D=2&page%5Bsize%5D=10&publisher=false"},
 		{"page by cursor", &dois.ListOptions{Page: query.Page{Cursor: "1", Size: 10}},
 			"affiliation=false&page%5Bcursor%5D=1&page%5Bsize%5D=10&publisher=false"},
-		{"fields", &dois.ListOptions{Fields: []string{"doi", "titles"}}, "affiliation=false&fields%5Bdois%5D=doi%2Ctitles&publisher=false"},
+		{"fields", &dois.ListOptions{Fields: []string{"doi", "titles"}},
+			"affiliation=false&fields%5Bdois%5D=doi%2Ctitles&publisher=false"},
 		{"names that may be new", &dois.ListOptions{Extra: url.Values{"facets": {"new"}, "fields[dois]": {"doi,new"}}},
 			"affiliation=false&disable-facets=false&facets=new&fields%5Bdois%5D=doi%2Cnew&publisher=false"},
 		{"sort", &dois.ListOptions{Sort: query.ByCreated.Desc()}, "affiliation=false&publisher=false&sort=-created"},
@@ -237,7 +246,8 @@ var goodValues = map[string][2]string{
 }
 
 // guild is what the second values find.
-const guild = `{"doi":"10.5072/gus","consortium":"guild","client":{"id":"other.two"},"titles":[{"title":"Gus"}],"types":{"resourceTypeGeneral":"JournalArticle"}}`
+const guild = `{"doi":"10.5072/gus","consortium":"guild","client":{"id":"other.two"},"titles":[{"title":"Gus"}],` +
+	`"types":{"resourceTypeGeneral":"JournalArticle"}}`
 
 // A value with a blank, other capitals or a comma too many, an empty one and a list finds
 // just what its parts find, or is refused before anything is sent. So is a number that
@@ -328,12 +338,17 @@ func TestAValueFindsNoLessThanItsParts(t *testing.T) {
 // shelf has one word in a different place of each record.
 var shelf = []string{
 	`{"doi":"10.5072/title","titles":[{"title":"The amber archive"}]}`,
-	`{"doi":"10.5072/creator","creators":[{"name":"Amber, Ada","givenName":"Ada","familyName":"Amber"}],"titles":[{"title":"Ice core data"}]}`,
-	`{"doi":"10.5072/orcid","creators":[{"name":"Noether, Emmy","nameIdentifiers":[{"nameIdentifier":"https://orcid.org/0000-0001-2345-6789","nameIdentifierScheme":"ORCID"}]}]}`,
+	`{"doi":"10.5072/creator","creators":[{"name":"Amber, ` +
+		`Ada","givenName":"Ada","familyName":"Amber"}],"titles":[{"title":"Ice core data"}]}`,
+	`{"doi":"10.5072/orcid","creators":[{"name":"Noether, ` +
+		`Emmy","nameIdentifiers":[{"nameIdentifier":"https://orcid.org/0000-0001-2345-6789","nameIdentifierScheme":"ORCID"}` +
+		`]}]}`,
 	`{"doi":"10.5072/publisher","publisher":{"name":"Amber Press","publisherIdentifier":"https://ror.org/04z8jg394"}}`,
 	`{"doi":"10.5072/description","descriptions":[{"description":"About amber and data","descriptionType":"Abstract"}]}`,
-	`{"doi":"10.5072/subject","subjects":[{"subject":"amber"}],"types":{"resourceTypeGeneral":"Dataset"},"publicationYear":2020}`,
-	`{"doi":"10.5072/related","relatedIdentifiers":[{"relatedIdentifier":"10.5072/xyz","relatedIdentifierType":"DOI","relationType":"Cites"}]}`,
+	`{"doi":"10.5072/subject","subjects":[{"subject":"amber"}],"types":{"resourceTypeGeneral":"Dataset"},` +
+		`"publicationYear":2020}`,
+	`{"doi":"10.5072/related","relatedIdentifiers":[{"relatedIdentifier":"10.5072/xyz","relatedIdentifierType":"DOI",` +
+		`"relationType":"Cites"}]}`,
 	`{"doi":"10.5072/url","url":"https://example.org/amber","titles":[{"title":"Core ice drilled"}],"citationCount":9}`,
 }
 
@@ -365,7 +380,8 @@ func TestQuerySyntax(t *testing.T) {
 		{"4 terms are optional", query.Raw("archive data"), "creator description title", new("")},
 		{"4 a term that must match", query.Raw("+data archive"), "creator description", new("")},
 		{"4 a term that must not match", query.Raw("amber -archive"), "creator description publisher subject", nil},
-		{"4 must and must not, built", query.Bool(query.Must(query.Term("data")), query.MustNot(query.Term("amber"))), "", nil},
+		{"4 must and must not, built", query.Bool(query.Must(query.Term("data")), query.MustNot(query.Term("amber"))), "",
+			nil},
 		{"5 AND", query.Raw("amber AND data"), "creator description", nil},
 		{"5 AND, built", query.And(query.Term("amber"), query.Term("data")), "creator description", nil},
 		{"5 OR", query.Raw("archive OR core"), "creator title url", nil},
@@ -373,7 +389,8 @@ func TestQuerySyntax(t *testing.T) {
 		{"5 NOT", query.Raw("core NOT data"), "url", nil},
 		{"5 NOT, built", query.And(query.Term("core"), query.Not(query.Term("data"))), "url", nil},
 		{"5 parentheses", query.Raw("(archive OR core) AND (ice OR nothing)"), "creator url", nil},
-		{"5 parentheses, built", query.And(query.Or(query.Term("archive"), query.Term("core")), query.Term("ice")), "creator url", nil},
+		{"5 parentheses, built", query.And(query.Or(query.Term("archive"), query.Term("core")), query.Term("ice")),
+			"creator url", nil},
 		{"5 operators are case-sensitive", query.Raw("archive and core"), "creator description title url", new("")},
 		{"6 exact phrase", query.Raw(`"ice core"`), "creator", nil},
 		{"6 exact phrase, built", query.Phrase("core ice"), "url", nil},
@@ -453,7 +470,8 @@ func series(n int) []string {
 	var records []string
 	for i := range n {
 		records = append(records, fmt.Sprintf(
-			`{"doi":"10.5072/r%03d","created":"2020-01-01T00:%02d:%02dZ","client":"demo.c%d","provider":"p%d","types":{"resourceTypeGeneral":"%s"}}`,
+			`{"doi":"10.5072/r%03d","created":"2020-01-01T00:%02d:%02dZ","client":"demo.c%d","provider":"p%d",`+
+				`"types":{"resourceTypeGeneral":"%s"}}`,
 			i, i/60, i%60, i%3, i%2, []string{"Dataset", "Software"}[i%2]))
 	}
 	return records
@@ -470,9 +488,11 @@ func TestPages(t *testing.T) {
 		next query.Page
 	}{
 		"25 records without further word": {nil, "", query.Page{Number: 2}},
-		"page number and size":            {&dois.ListOptions{Sort: query.ByName, Page: query.Page{Number: 3, Size: 7}}, "r014 r015 r016 r017 r018 r019 r020", query.Page{Number: 4, Size: 7}},
-		"last page by number":             {&dois.ListOptions{Sort: query.ByName, Page: query.Page{Number: 9, Size: 7}}, "r056 r057 r058 r059", query.Page{}},
-		"page after the last is empty":    {&dois.ListOptions{Page: query.Page{Number: 10, Size: 7}}, " ", query.Page{}},
+		"page number and size": {&dois.ListOptions{Sort: query.ByName, Page: query.Page{Number: 3, Size: 7}},
+			"r014 r015 r016 r017 r018 r019 r020", query.Page{Number: 4, Size: 7}},
+		"last page by number": {&dois.ListOptions{Sort: query.ByName, Page: query.Page{Number: 9, Size: 7}},
+			"r056 r057 r058 r059", query.Page{}},
+		"page after the last is empty": {&dois.ListOptions{Page: query.Page{Number: 10, Size: 7}}, " ", query.Page{}},
 	} {
 		scene(name, func(t *testing.T, client *dois.Client) {
 			found := must(client.List(t.Context(), tt.opts))(t)
@@ -498,7 +518,8 @@ func TestPages(t *testing.T) {
 		assert.Equal(t, words("r004 r005 r006 r007"), suffixes(second.Records))
 	})
 	scene("random", func(t *testing.T, client *dois.Client) {
-		found := must(client.List(t.Context(), &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 20}}))(t)
+		found := must(client.List(t.Context(),
+			&dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 20}}))(t)
 		different := map[string]bool{}
 		for _, r := range found.Records {
 			different[r.DOI] = true

@@ -34,31 +34,39 @@ type ListOptions struct {
 	Page   query.Page   `url:"-"`              // the page; see package query for its rules
 	Sample query.Sample `url:"-"`              // a random selection instead of a page
 
-	ProviderID     []string `url:"provider-id,comma,omitempty"`      // of one of these providers: members or organizations of a consortium; for a consortium itself use ConsortiumID
+	// of one of these providers: members or organizations of a consortium; for a consortium itself use ConsortiumID
+	ProviderID     []string `url:"provider-id,comma,omitempty"`
 	ClientID       []string `url:"client-id,comma,omitempty"`        // of one of these clients, that is, repositories
 	ConsortiumID   string   `url:"consortium-id,omitempty"`          // of one consortium
 	ResourceTypeID []string `url:"resource-type-id,comma,omitempty"` // resourceTypeGeneral, such as "dataset"
 	Prefix         []string `url:"prefix,comma,omitempty"`           // such as "10.5072"
-	Registered     string   `url:"registered,omitempty"`             // registered in a year, such as "2020", or from one to another, such as "2019,2021"
-	Created        string   `url:"created,omitempty"`                // created in the service in a year, as for Registered; for times of day see query.Field.BetweenTimes
-	SchemaVersion  string   `url:"schema-version,omitempty"`         // version of the metadata schema as the writer gave it, such as "4" or "4.5"
+	// registered in a year, such as "2020", or from one to another, such as "2019,2021"
+	Registered string `url:"registered,omitempty"`
+	// created in the service in a year, as for Registered; for times of day see query.Field.BetweenTimes
+	Created string `url:"created,omitempty"`
+	// version of the metadata schema as the writer gave it, such as "4" or "4.5"
+	SchemaVersion string `url:"schema-version,omitempty"`
 
 	// Filters of the deployed service that the specification does not name.
 
-	IDs       []string `url:"ids,comma,omitempty"`   // these DOI names, at most 1,000; unknown names are left out; no other filter may be set
+	// these DOI names, at most 1,000; unknown names are left out; no other filter may be set
+	IDs       []string `url:"ids,comma,omitempty"`
 	States    []State  `url:"state,comma,omitempty"` // in one of these states; without credentials findable records only
 	Published string   `url:"published,omitempty"`   // publicationYear, as for Registered
 
-	Affiliation bool     `url:"affiliation"`                  // affiliations with their identifiers
-	Publisher   bool     `url:"publisher"`                    // publisher with its identifier
-	Detail      bool     `url:"detail,omitempty"`             // the extra attributes of specification §2.2
-	Fields      []string `url:"fields[dois],comma,omitempty"` // only these attributes, such as "doi" and "titles"; other fields stay zero. Record.Client needs "client".
-	Include     []string `url:"include,comma,omitempty"`      // resources for Results.Included; the service knows "client"
-	Facets      []string `url:"facets,comma,omitempty"`       // counts for Results.Facets, such as "published" and "resourceTypes"; the service needs seconds for them
+	Affiliation bool `url:"affiliation"`      // affiliations with their identifiers
+	Publisher   bool `url:"publisher"`        // publisher with its identifier
+	Detail      bool `url:"detail,omitempty"` // the extra attributes of specification §2.2
+	// only these attributes, such as "doi" and "titles"; other fields stay zero. Record.Client needs "client".
+	Fields  []string `url:"fields[dois],comma,omitempty"`
+	Include []string `url:"include,comma,omitempty"` // resources for Results.Included; the service knows "client"
+	// counts for Results.Facets, such as "published" and "resourceTypes"; the service needs seconds for them
+	Facets []string `url:"facets,comma,omitempty"`
 
 	From Position `url:"-"` // position of an earlier walk with the same options; only for walks
 
-	InBody bool `url:"-"` // send the parameters as JSON in the body, for queries too long for a URL; some networks drop the body of a GET
+	// send the parameters as JSON in the body, for queries too long for a URL; some networks drop the body of a GET
+	InBody bool `url:"-"`
 
 	// Extra has further parameters, which are sent unchanged. The service ignores unknown names and values.
 	// The deployed service knows these filters, among others:
@@ -102,7 +110,8 @@ func (o *ListOptions) values() (url.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	more := listParams{Page: pageParams(o.Page), Random: o.Sample.Random, Sample: o.Sample.Size, SampleGroup: o.Sample.Group}
+	more := listParams{Page: pageParams(o.Page), Random: o.Sample.Random, Sample: o.Sample.Size,
+		SampleGroup: o.Sample.Group}
 	if o.Query != nil {
 		more.Query = o.Query.String()
 	}
@@ -135,7 +144,8 @@ func (o *ListOptions) addExtra(v url.Values) error {
 	var faults faults
 	for _, name := range slices.Sorted(maps.Keys(o.Extra)) { // so that the same faults make the same text
 		_, set := v[name]
-		if slices.Contains(fieldParams, letters(name)) && (set || !slices.Contains(extraLists, name)) || strings.HasPrefix(name, "page[") {
+		if slices.Contains(fieldParams, letters(name)) && (set || !slices.Contains(extraLists, name)) ||
+			strings.HasPrefix(name, "page[") {
 			faults.add("ListOptions.Extra", datacite.CodeConflict, "has the parameter %s, which has a field", name)
 			continue
 		}
@@ -189,7 +199,8 @@ func (o *ListOptions) checkValues(f *faults) {
 	}
 	for _, state := range o.States {
 		if !slices.Contains([]State{StateDraft, StateRegistered, StateFindable}, state) {
-			f.add("ListOptions.States", datacite.CodeVocabulary, "%q is not a state: draft, registered or findable", string(state))
+			f.add("ListOptions.States", datacite.CodeVocabulary, "%q is not a state: draft, registered or findable",
+				string(state))
 		}
 	}
 	for _, year := range [][2]string{{"Created", o.Created}, {"Published", o.Published}, {"Registered", o.Registered}} {
@@ -259,7 +270,8 @@ func (o *ListOptions) checkIDs(f *faults) {
 		f.take(err)
 	}
 	if o.Query != nil || o.Page.Cursor != "" || o.filtered() {
-		f.add("ListOptions.IDs", datacite.CodeConflict, "cannot be combined with a query, a cursor or another filter, which the service would ignore")
+		f.add("ListOptions.IDs", datacite.CodeConflict,
+			"cannot be combined with a query, a cursor or another filter, which the service would ignore")
 	}
 }
 
@@ -271,7 +283,9 @@ func (o *ListOptions) names() ([]string, error) {
 		path := fmt.Sprintf("ListOptions.IDs[%d]", i)
 		name, err := parseName(path, id)
 		if err == nil && strings.Contains(name, ",") {
-			err = datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeDOI, Reason: fmt.Sprintf("%q has a comma, which the service reads as the end of a name; use Get", name), Err: datacite.ErrInvalidDOI})
+			err = datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeDOI,
+				Reason: fmt.Sprintf("%q has a comma, which the service reads as the end of a name; use Get",
+					name), Err: datacite.ErrInvalidDOI})
 		}
 		faults.take(err)
 		names = append(names, name)
@@ -349,7 +363,8 @@ func (f *faults) spell(path, value string, spell spelling) string {
 	case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
 		f.add(path, datacite.CodeEncoding, "is %q; the service has no value with such a character", value)
 	case strings.Contains(value, ","):
-		f.add(path, datacite.CodeValue, "is %q; the service reads a comma as the end of a value, so give each value an item of a list, or use Query", value)
+		f.add(path, datacite.CodeValue, "is %q; the service reads a comma as the end of a value, so give each value an "+
+			"item of a list, or use Query", value)
 	default:
 		sent, fault := spell(value)
 		if fault != "" {

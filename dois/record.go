@@ -30,16 +30,17 @@ import (
 type Record struct {
 	metadata.Record
 
-	URL             string    `json:"url,omitempty"` // where the DOI resolves to; empty for drafts
-	ContentURL      []string  `json:"contentUrl,omitempty"`
-	Container       Container `json:"container,omitzero"` // the series, journal or collection that the resource is in
-	State           State     `json:"state,omitempty"`
-	IsActive        bool      `json:"isActive,omitempty"`        // findable
-	Reason          string    `json:"reason,omitempty"`          // why a DOI was hidden
-	Source          string    `json:"source,omitempty"`          // the interface that created it
-	Agency          string    `json:"agency,omitempty"`          // registration agency; of records found with include_other_registration_agencies in ListOptions.Extra
-	MetadataVersion int       `json:"metadataVersion,omitempty"` // how often the metadata changed
-	Published       string    `json:"published,omitempty"`       // often empty in lists; prefer PublicationYear
+	URL        string    `json:"url,omitempty"` // where the DOI resolves to; empty for drafts
+	ContentURL []string  `json:"contentUrl,omitempty"`
+	Container  Container `json:"container,omitzero"` // the series, journal or collection that the resource is in
+	State      State     `json:"state,omitempty"`
+	IsActive   bool      `json:"isActive,omitempty"` // findable
+	Reason     string    `json:"reason,omitempty"`   // why a DOI was hidden
+	Source     string    `json:"source,omitempty"`   // the interface that created it
+	// registration agency; of records found with include_other_registration_agencies in ListOptions.Extra
+	Agency          string `json:"agency,omitempty"`
+	MetadataVersion int    `json:"metadataVersion,omitempty"` // how often the metadata changed
+	Published       string `json:"published,omitempty"`       // often empty in lists; prefer PublicationYear
 
 	Created    Timestamp `json:"created,omitempty"`    // in the service
 	Updated    Timestamp `json:"updated,omitempty"`    // in the service

@@ -61,7 +61,8 @@ func TestRecordFields(t *testing.T) {
 		r := must(srv.DOIs().Get(t.Context(), "10.5072/full", &dois.GetOptions{Detail: true}))(t)
 		return r
 	}
-	for name, read := range map[string]func(*testing.T, *datacitetest.Server) *dois.Record{"in a list": list, "alone": get} {
+	for name, read := range map[string]func(*testing.T, *datacitetest.Server) *dois.Record{"in a list": list,
+		"alone": get} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 				seed(t, srv, fullRecord)
@@ -71,11 +72,13 @@ func TestRecordFields(t *testing.T) {
 				r := read(t, srv)
 
 				written := must(json.Marshal(r))(t)
-				assertKeeps(t, strings.NewReplacer(`"created":"2020-01-02T03:04:05Z",`, "", `"registered":"2020-01-03T00:00:00Z",`, "").Replace(fullRecord), string(written))
+				assertKeeps(t, strings.NewReplacer(`"created":"2020-01-02T03:04:05Z",`, "", `"registered":"2020-01-03T00:00:00Z",`,
+					"").Replace(fullRecord), string(written))
 				assertKeeps(t, `{"prefix":"10.5072","suffix":"full","provider":"example","client":"example.repo","state":"findable",
 					"references":["10.5072/cited"],"citations":["10.5072/citing"],"parts":["10.5072/part"],"partOf":["10.5072/whole"],
 					"versions":["10.5072/v2"],"versionOf":["10.5072/v0"]}`, string(written))
-				for at, day := range map[dois.Timestamp]int{r.Created: 2, r.Registered: 3} { // with fractions of a second or without
+				// with fractions of a second or without
+				for at, day := range map[dois.Timestamp]int{r.Created: 2, r.Registered: 3} {
 					read := must(at.Time())(t)
 					assert.Equal(t, day, read.Day())
 				}
@@ -102,7 +105,8 @@ func TestEveryShapeOfARecord(t *testing.T) {
 	}
 	scene("plain affiliations", func(t *testing.T, srv *datacitetest.Server) {
 		r := list(t, srv, dois.ListOptions{})
-		assert.Equal(t, metadata.List[metadata.Affiliation]{{Name: "DataCite"}, {Name: "A place without an identifier"}}, r.Creators[0].Affiliation)
+		assert.Equal(t, metadata.List[metadata.Affiliation]{{Name: "DataCite"}, {Name: "A place without an identifier"}},
+			r.Creators[0].Affiliation)
 		assert.Contains(t, raw(r, "creators"), `"affiliation":["DataCite","A place without an identifier"]`)
 	})
 	scene("affiliations as objects", func(t *testing.T, srv *datacitetest.Server) {
@@ -159,29 +163,47 @@ func TestAttributesOfOddTypes(t *testing.T) {
 		read       func(*dois.Record) any
 		want       any
 	}{
-		"container":                {`"container":{"type":"Series","title":"S","volume":7,"identifiers":[{"identifier":"1","identifierType":"ISSN"}]}`, func(r *dois.Record) any { return r.Container }, dois.Container{Type: "Series", Title: "S", Volume: "7", Identifiers: []metadata.Identifier{{Identifier: "1", IdentifierType: "ISSN"}}}},
-		"xml":                      {`"xml":"PHJlc291cmNlLz4="`, func(r *dois.Record) any { return string(r.MetadataXML) }, "<resource/>"},
-		"xml not in base64":        {`"xml":"<resource>"`, func(r *dois.Record) any { return len(r.MetadataXML) }, 0},
-		"xml an object":            {`"xml":{"a":1}`, func(r *dois.Record) any { return len(r.MetadataXML) }, 0},
-		"container a string":       {`"container":"S"`, func(r *dois.Record) any { return r.Container.Title }, ""},
-		"identifier null":          {`"identifiers":[{"identifier":null,"identifierType":"DOI"}]`, func(r *dois.Record) any { return len(r.Alternates()) }, 0},
-		"identifier with the DOI":  {`"identifiers":[{"identifier":"https://doi.org/10.5072/x","identifierType":"DOI"},{"identifier":"7","identifierType":"local"}]`, func(r *dois.Record) any { return r.Alternates()[0].AlternateIdentifier }, "7"},
-		"content urls null":        {`"contentUrl":null`, func(r *dois.Record) any { return len(r.ContentURL) }, 0},
-		"content urls":             {`"contentUrl":["a","b"]`, func(r *dois.Record) any { return r.ContentURL }, []string{"a", "b"}},
-		"content url alone":        {`"contentUrl":"a"`, func(r *dois.Record) any { return r.ContentURL }, []string{"a"}},
-		"metadata version":         {`"metadataVersion":3`, func(r *dois.Record) any { return r.MetadataVersion }, 3},
-		"active":                   {`"isActive":true`, func(r *dois.Record) any { return r.IsActive }, true},
-		"reason":                   {`"reason":"gone"`, func(r *dois.Record) any { return r.Reason }, "gone"},
-		"counter":                  {`"viewCount":5`, func(r *dois.Record) any { return r.ViewCount }, 5},
-		"counter a text":           {`"viewCount":"5"`, func(r *dois.Record) any { return r.ViewCount }, 5},
-		"counter null":             {`"viewCount":null`, func(r *dois.Record) any { return r.ViewCount }, 0},
-		"month by month":           {`"viewsOverTime":[{"yearMonth":"2020-01","total":"3"},null,7]`, func(r *dois.Record) any { return r.ViewsOverTime }, dois.Series{{YearMonth: "2020-01", Total: 3}}},
-		"year by year, as numbers": {`"citationsOverTime":[{"year":2020,"total":3}]`, func(r *dois.Record) any { return r.CitationsOverTime }, dois.Series{{Year: "2020", Total: 3}}},
-		"published a number":       {`"published":2016`, func(r *dois.Record) any { return string(r.Published) }, "2016"},
-		"agency":                   {`"agency":"crossref"`, func(r *dois.Record) any { return r.Agency }, "crossref"},
-		"state a number":           {`"state":1`, func(r *dois.Record) any { return string(r.State) }, "1"},
-		"names with escapes":       {`"\u0075rl":"https://example.org"`, func(r *dois.Record) any { return r.URL }, "https://example.org"},
-		"citations as attributes":  {`"citations":["10.5072/a",{"id":"10.5072/b"}]`, func(r *dois.Record) any { return r.Citations }, []string{"10.5072/a", "10.5072/b"}},
+		"container": {`"container":{"type":"Series","title":"S","volume":7,"identifiers":[{"identifier":"1",` +
+			`"identifierType":"ISSN"}]}`, func(r *dois.Record) any { return r.Container }, dois.Container{Type: "Series",
+			Title: "S", Volume: "7", Identifiers: []metadata.Identifier{{Identifier: "1", IdentifierType: "ISSN"}}}},
+		"xml": {`"xml":"PHJlc291cmNlLz4="`, func(r *dois.Record) any {
+			return string(r.MetadataXML)
+		}, "<resource/>"},
+		"xml not in base64":  {`"xml":"<resource>"`, func(r *dois.Record) any { return len(r.MetadataXML) }, 0},
+		"xml an object":      {`"xml":{"a":1}`, func(r *dois.Record) any { return len(r.MetadataXML) }, 0},
+		"container a string": {`"container":"S"`, func(r *dois.Record) any { return r.Container.Title }, ""},
+		"identifier null": {`"identifiers":[{"identifier":null,"identifierType":"DOI"}]`, func(r *dois.Record) any {
+			return len(r.Alternates())
+		}, 0},
+		"identifier with the DOI": {`"identifiers":[{"identifier":"https://doi.org/10.5072/x","identifierType":"DOI"},` +
+			`{"identifier":"7","identifierType":"local"}]`, func(r *dois.Record) any {
+			return r.Alternates()[0].AlternateIdentifier
+		}, "7"},
+		"content urls null": {`"contentUrl":null`, func(r *dois.Record) any { return len(r.ContentURL) }, 0},
+		"content urls": {`"contentUrl":["a","b"]`, func(r *dois.Record) any {
+			return r.ContentURL
+		}, []string{"a", "b"}},
+		"content url alone": {`"contentUrl":"a"`, func(r *dois.Record) any { return r.ContentURL }, []string{"a"}},
+		"metadata version":  {`"metadataVersion":3`, func(r *dois.Record) any { return r.MetadataVersion }, 3},
+		"active":            {`"isActive":true`, func(r *dois.Record) any { return r.IsActive }, true},
+		"reason":            {`"reason":"gone"`, func(r *dois.Record) any { return r.Reason }, "gone"},
+		"counter":           {`"viewCount":5`, func(r *dois.Record) any { return r.ViewCount }, 5},
+		"counter a text":    {`"viewCount":"5"`, func(r *dois.Record) any { return r.ViewCount }, 5},
+		"counter null":      {`"viewCount":null`, func(r *dois.Record) any { return r.ViewCount }, 0},
+		"month by month": {`"viewsOverTime":[{"yearMonth":"2020-01","total":"3"},null,7]`,
+			func(r *dois.Record) any { return r.ViewsOverTime }, dois.Series{{YearMonth: "2020-01", Total: 3}}},
+		"year by year, as numbers": {`"citationsOverTime":[{"year":2020,"total":3}]`, func(r *dois.Record) any {
+			return r.CitationsOverTime
+		}, dois.Series{{Year: "2020", Total: 3}}},
+		"published a number": {`"published":2016`, func(r *dois.Record) any { return string(r.Published) }, "2016"},
+		"agency":             {`"agency":"crossref"`, func(r *dois.Record) any { return r.Agency }, "crossref"},
+		"state a number":     {`"state":1`, func(r *dois.Record) any { return string(r.State) }, "1"},
+		"names with escapes": {`"\u0075rl":"https://example.org"`, func(r *dois.Record) any {
+			return r.URL
+		}, "https://example.org"},
+		"citations as attributes": {`"citations":["10.5072/a",{"id":"10.5072/b"}]`, func(r *dois.Record) any {
+			return r.Citations
+		}, []string{"10.5072/a", "10.5072/b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			attributes := `{"doi":"10.5072/x",` + tt.attributes + `,"unknown":{"kept":[1,2.50,"three"]}}`
@@ -234,7 +256,8 @@ func TestHas(t *testing.T) {
 
 // TestRelationships reads the places where the service names other resources.
 func TestRelationships(t *testing.T) {
-	client := scripted(t, nil, reply(200, `{"data":{"id":"10.5072/X","type":"dois","attributes":{"doi":"10.5072/x"},"relationships":{
+	client := scripted(t, nil, reply(200,
+		`{"data":{"id":"10.5072/X","type":"dois","attributes":{"doi":"10.5072/x"},"relationships":{
 		"client":{"data":{"id":"a.b","type":"clients"}},"provider":{"data":{"id":"a","type":"providers"}},
 		"media":{"data":{"id":"10.5072/x","type":"media"}},"citations":{"data":[{"id":"10.5072/c","type":"dois"},{"id":"10.5072/d","type":"dois"}]},
 		"references":{"data":[]},"parts":{"data":null},"versions":null,"partOf":"10.5072/whole"}},
@@ -252,9 +275,11 @@ func TestRelationships(t *testing.T) {
 	assert.Equal(t, "clients a.b", r.Included[0].Type+" "+r.Included[0].ID)
 	assert.JSONEq(t, `{"name":"Repository","language":[]}`, string(r.Included[0].Attributes))
 
-	for name, relationships := range map[string]string{"null": "null", "a list": "[]", "a text": `"x"`, "client null": `{"client":{"data":null}}`} {
+	for name, relationships := range map[string]string{"null": "null", "a list": "[]", "a text": `"x"`,
+		"client null": `{"client":{"data":null}}`} {
 		t.Run(name, func(t *testing.T) {
-			client := scripted(t, nil, reply(200, `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x"},"relationships":`+relationships+`}}`))
+			client := scripted(t, nil, reply(200,
+				`{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x"},"relationships":`+relationships+`}}`))
 			r := must(client.Get(t.Context(), "10.5072/x", nil))(t)
 			assert.Empty(t, r.Client)
 		})
@@ -318,7 +343,8 @@ func TestRecordKeepsWhatWasSent(t *testing.T) {
 	responses := []string{fullRecord,
 		`{"doi":"10.5072/x","identifiers":[{"identifier":"acc-1","identifierType":"Accession"}]}`,
 		`{"doi":"10.5072/x","alternateIdentifiers":[],"identifiers":[{"identifier":"acc-1","identifierType":"Accession"}]}`,
-		`{"identifiers":[{"identifier":"10.5072/other","identifierType":"DOI"},{"identifier":"7"}],"alternateIdentifiers":[{"alternateIdentifier":"7"},{"alternateIdentifier":"8"}],"doi":"10.5072/x"}`,
+		`{"identifiers":[{"identifier":"10.5072/other","identifierType":"DOI"},{"identifier":"7"}],` +
+			`"alternateIdentifiers":[{"alternateIdentifier":"7"},{"alternateIdentifier":"8"}],"doi":"10.5072/x"}`,
 		`{"doi":"10.5072/x","provider":"a","citations":["10.5072/a",{"id":"10.5072/b"}],"xml":"PHJlc291cmNlLz4="}`,
 	}
 	files := must(filepath.Glob("../testdata/cassettes/dois*.yaml"))(t)
@@ -373,7 +399,8 @@ func assertKeeps(t *testing.T, sent, kept string) {
 		rest := values(after[member])
 		for _, v := range values(value) {
 			i := slices.Index(rest, v)
-			if assert.GreaterOrEqual(t, i, 0, "%s of %s is not in %s of %s", v, sent, member, kept) && member != "alternateIdentifiers" {
+			if assert.GreaterOrEqual(t, i, 0, "%s of %s is not in %s of %s", v, sent, member, kept) &&
+				member != "alternateIdentifiers" {
 				rest = slices.Delete(rest, i, i+1)
 			}
 		}
@@ -413,10 +440,15 @@ func TestDraftSendsOneListOfIdentifiers(t *testing.T) {
 		record metadata.Record
 		want   string
 	}{
-		"one":     {metadata.Record{AlternateIdentifiers: []metadata.AlternateIdentifier{{AlternateIdentifier: "new", AlternateIdentifierType: "local"}}}, `{"alternateIdentifiers":[{"alternateIdentifier":"new","alternateIdentifierType":"local"}]}`},
-		"other":   {metadata.Record{Identifiers: old}, `{"identifiers":[{"identifier":"old","identifierType":"local"}]}`},
-		"both":    {metadata.Record{Identifiers: old, AlternateIdentifiers: []metadata.AlternateIdentifier{{AlternateIdentifier: "new"}}}, `{"alternateIdentifiers":[{"alternateIdentifier":"new","alternateIdentifierType":""}]}`},
-		"cleared": {metadata.Record{Identifiers: old, AlternateIdentifiers: []metadata.AlternateIdentifier{}}, `{"alternateIdentifiers":[]}`},
+		"one": {metadata.Record{AlternateIdentifiers: []metadata.AlternateIdentifier{
+			{AlternateIdentifier: "new", AlternateIdentifierType: "local"}}}, `{"alternateIdentifiers":[{"alternateIdentifier":"new","alternateIdentifierType":"local"}]}`},
+		"other": {metadata.Record{Identifiers: old}, `{"identifiers":[{"identifier":"old","identifierType":"local"}]}`},
+		"both": {metadata.Record{Identifiers: old,
+			AlternateIdentifiers: []metadata.AlternateIdentifier{
+				{AlternateIdentifier: "new"}}}, `{"alternateIdentifiers":[{"alternateIdentifier":"new",` +
+			`"alternateIdentifierType":""}]}`},
+		"cleared": {metadata.Record{Identifiers: old, AlternateIdentifiers: []metadata.AlternateIdentifier{}},
+			`{"alternateIdentifiers":[]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.JSONEq(t, tt.want, sent(t, &dois.Draft{Record: tt.record}))
@@ -428,13 +460,18 @@ func TestDraftSendsOneListOfIdentifiers(t *testing.T) {
 func TestDraftSendsNoStaleTypes(t *testing.T) {
 	for ris, change := range map[string]func(*metadata.Types){
 		`"ris":"DATA"`: func(*metadata.Types) {},
-		`"ris":"RPRT"`: func(types *metadata.Types) { types.ResourceTypeGeneral, types.RIS = metadata.ResourceTypeText, "RPRT" },
+		`"ris":"RPRT"`: func(types *metadata.Types) {
+			types.ResourceTypeGeneral, types.RIS = metadata.ResourceTypeText, "RPRT"
+		},
 		`"resourceTypeGeneral":"Text"}`: func(types *metadata.Types) {
 			types.ResourceTypeGeneral, types.ResourceType = metadata.ResourceTypeText, ""
 		},
-		`"types":{"resourceTypeGeneral":"Dataset","resourceType":"List"}`: func(types *metadata.Types) { types.ResourceType = "List" },
+		`"types":{"resourceTypeGeneral":"Dataset","resourceType":"List"}`: func(types *metadata.Types) {
+			types.ResourceType = "List"
+		},
 	} {
-		d := must(recordFrom(t, `{"doi":"10.5072/x","types":{"ris":"DATA","resourceTypeGeneral":"Dataset","resourceType":"Table"}}`).Draft())(t)
+		d := must(recordFrom(t, `{"doi":"10.5072/x","types":{"ris":"DATA","resourceTypeGeneral":"Dataset",`+
+			`"resourceType":"Table"}}`).Draft())(t)
 		change(&d.Types)
 		assert.Contains(t, sent(t, d), ris)
 	}
@@ -447,7 +484,8 @@ func TestDraftNamesIdentifiersOnce(t *testing.T) {
 		"none of them":  {Record: others, Clear: []string{"identifiers"}},
 		"by both names": {Extra: map[string]any{"identifiers": []any{}}, Clear: []string{"alternateIdentifiers"}},
 	} {
-		_, err := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-password"}, reply(200, "{}")).Update(t.Context(), "10.5072/x", d)
+		_, err := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-password"},
+			reply(200, "{}")).Update(t.Context(), "10.5072/x", d)
 		require.ErrorIs(t, err, datacite.ErrInvalid, name)
 	}
 }
@@ -463,13 +501,15 @@ func TestDraftSendsEveryField(t *testing.T) {
 	r.MetadataXML = []byte("<resource/>")
 	d.MetadataXML = r.MetadataXML
 	want, err := json.Marshal(map[string]any{
-		"url": r.URL, "contentUrl": r.ContentURL, "container": r.Container, "xml": r.MetadataXML, "reason": "gone", "event": "hide",
+		"url": r.URL, "contentUrl": r.ContentURL, "container": r.Container, "xml": r.MetadataXML, "reason": "gone",
+		"event": "hide",
 	})
 	require.NoError(t, err)
 	d.Event, d.Reason = dois.EventHide, "gone"
 	body := sent(t, d)
 	assertKeeps(t, string(want), body)
-	r.DOI, r.Types = "", metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}
+	r.DOI, r.Types = "", metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral,
+		ResourceType: r.Types.ResourceType}
 	want = must(json.Marshal(r.Record))(t)
 	assertKeeps(t, string(want), body)
 }
@@ -478,10 +518,11 @@ func TestDraftSendsEveryField(t *testing.T) {
 func sent(t *testing.T, d *dois.Draft) string {
 	t.Helper()
 	var body []byte
-	client := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-password"}, func(w http.ResponseWriter, r *http.Request) {
-		body, _ = io.ReadAll(r.Body)
-		reply(200, `{"data":{"id":"10.5072/x","type":"dois","attributes":{"doi":"10.5072/x"}}}`)(w, r)
-	})
+	client := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-password"},
+		func(w http.ResponseWriter, r *http.Request) {
+			body, _ = io.ReadAll(r.Body)
+			reply(200, `{"data":{"id":"10.5072/x","type":"dois","attributes":{"doi":"10.5072/x"}}}`)(w, r)
+		})
 	must(client.Update(t.Context(), "10.5072/x", d))(t)
 	assert.Contains(t, string(body), `"type":"dois"`)
 	return records(string(body))[0]

@@ -74,7 +74,8 @@ func seed(t *testing.T, srv *datacitetest.Server, records ...string) {
 // anonymous is a client of srv without credentials.
 func anonymous(t *testing.T, srv *datacitetest.Server) *dois.Client {
 	t.Helper()
-	client := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, HTTPClient: srv.HTTPClient()}))(t)
+	client := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL},
+		HTTPClient: srv.HTTPClient()}))(t)
 	return client
 }
 
@@ -313,7 +314,8 @@ func (p *archivePage) text() string {
 			b.WriteByte(',')
 		}
 		name := recordName(i)
-		b.WriteString(`{"id":"` + name + `","type":"dois","attributes":{"doi":"` + name + `","titles":[{"title":"Record"}]},"relationships":{"client":{"data":{"id":"example.repo","type":"clients"}}}}`)
+		b.WriteString(`{"id":"` + name + `","type":"dois","attributes":{"doi":"` + name +
+			`","titles":[{"title":"Record"}]},"relationships":{"client":{"data":{"id":"example.repo","type":"clients"}}}}`)
 	}
 	fmt.Fprintf(&b, `],"meta":{"total":%d,"totalPages":1`, p.total)
 	if p.number > 0 {
@@ -330,7 +332,8 @@ func (p *archivePage) text() string {
 // client is a client of the archive.
 func (a *archive) client(t *testing.T) *dois.Client {
 	t.Helper()
-	client := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: a}, MaxBody: a.maxBody}))(t)
+	client := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"},
+		HTTPClient: &http.Client{Transport: a}, MaxBody: a.maxBody}))(t)
 	return client
 }
 

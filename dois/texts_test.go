@@ -26,7 +26,8 @@ import (
 
 // inHTML are texts that have a meaning in XML or HTML.
 var inHTML = []string{
-	"Salt & Pepper", "a < b > c", "Salt &amp; Pepper", "H<sub>2</sub>O", "H&lt;sub&gt;2", "<p>R&D</p>", "&lt;", "&", "&eacute;t&eacute; &#38; &#x26;",
+	"Salt & Pepper", "a < b > c", "Salt &amp; Pepper", "H<sub>2</sub>O", "H&lt;sub&gt;2", "<p>R&D</p>", "&lt;", "&",
+	"&eacute;t&eacute; &#38; &#x26;",
 	"AT&amp;amp;T", `"q" & 'q'`, "&amp;lt;i&amp;gt;", "1 &lt; 2 & 3", "x<5, if a<b", "<!-- no --> & yes", "データ & größer", "plain",
 }
 
@@ -40,19 +41,22 @@ func withTexts(text string) metadata.Record {
 		Contributors:    []metadata.Contributor{{Creator: person, ContributorType: metadata.ContributorEditor}},
 		Titles:          []metadata.Title{{Title: "T " + text}, {Title: "second " + text, TitleType: metadata.TitleSubtitle}},
 		Publisher:       metadata.Publisher{Name: "P " + text},
-		PublicationYear: "2020", Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset, ResourceType: "R " + text},
-		Subjects:     []metadata.Subject{{Subject: "S " + text}},
-		Sizes:        []string{"1 " + text},
-		Formats:      []string{"f " + text},
-		Version:      "v " + text,
-		RightsList:   []metadata.Rights{{Rights: "L " + text}},
-		Descriptions: []metadata.Description{{Description: "D " + text + "\n\nmore " + text, DescriptionType: metadata.DescriptionAbstract}},
+		PublicationYear: "2020", Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset,
+			ResourceType: "R " + text},
+		Subjects:   []metadata.Subject{{Subject: "S " + text}},
+		Sizes:      []string{"1 " + text},
+		Formats:    []string{"f " + text},
+		Version:    "v " + text,
+		RightsList: []metadata.Rights{{Rights: "L " + text}},
+		Descriptions: []metadata.Description{
+			{Description: "D " + text + "\n\nmore " + text, DescriptionType: metadata.DescriptionAbstract}},
 		GeoLocations: []metadata.GeoLocation{{Place: "G " + text}},
 		FundingReferences: []metadata.FundingReference{{
 			FunderName: "F " + text, AwardNumber: "7 " + text, AwardTitle: "W " + text,
 		}},
 		RelatedItems: []metadata.RelatedItem{{
-			RelatedItemType: metadata.ResourceTypeJournal, RelationType: metadata.RelationIsPublishedIn, Titles: []metadata.Title{{Title: "J " + text}},
+			RelatedItemType: metadata.ResourceTypeJournal, RelationType: metadata.RelationIsPublishedIn,
+			Titles:   []metadata.Title{{Title: "J " + text}},
 			Creators: []metadata.Creator{{Name: "A " + text, NameType: metadata.NameOrganizational}},
 			Volume:   "V " + text, Publisher: "Q " + text,
 		}},
@@ -81,7 +85,8 @@ func TestWritingBackKeepsTexts(t *testing.T) {
 						doc := must(mds.NewDocument(&rec))(t)
 						must(srv.MDS().Register(t.Context(), name, "https://example.org/", doc, nil))(t)
 					} else {
-						must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: "https://example.org/", Event: dois.EventPublish, Record: rec}))(t)
+						must(srv.DOIs().Create(t.Context(),
+							&dois.Draft{DOI: name, URL: "https://example.org/", Event: dois.EventPublish, Record: rec}))(t)
 					}
 					want := storedXML(t, srv, name)
 					for range 2 {
@@ -122,7 +127,8 @@ func TestWritingOtherPropertiesKeepsTextsOrNamesThem(t *testing.T) {
 			return storedXML(t, srv, name)
 		}
 		want := register("10.5072/updated")
-		after := must(srv.DOIs().Update(t.Context(), "10.5072/updated", &dois.Draft{ContentURL: []string{"https://example.org/data"}}))(t)
+		after := must(srv.DOIs().Update(t.Context(), "10.5072/updated",
+			&dois.Draft{ContentURL: []string{"https://example.org/data"}}))(t)
 		var named []string
 		for _, f := range after.Warnings {
 			if f.Code == "escaped" {
@@ -130,9 +136,11 @@ func TestWritingOtherPropertiesKeepsTextsOrNamesThem(t *testing.T) {
 			}
 		}
 		damage := changed(want, storedXML(t, srv, "10.5072/updated"))
-		assert.Equal(t, []string{"titles[0].title", "titles[1].title", "subjects[0].subject", "sizes[0]", "formats[0]", "descriptions[0].description", "relatedItems[0].titles[0].title"}, named)
+		assert.Equal(t, []string{"titles[0].title", "titles[1].title", "subjects[0].subject", "sizes[0]", "formats[0]",
+			"descriptions[0].description", "relatedItems[0].titles[0].title"}, named)
 		assert.Len(t, damage, len(named), "%v", damage)
-		after = must(srv.DOIs().Update(t.Context(), "10.5072/updated", &dois.Draft{URL: "https://example.org/new", Reason: "R&D"}))(t)
+		after = must(srv.DOIs().Update(t.Context(), "10.5072/updated",
+			&dois.Draft{URL: "https://example.org/new", Reason: "R&D"}))(t)
 		assert.Empty(t, after.Warnings, "no metadata were written")
 	})
 }
@@ -140,10 +148,13 @@ func TestWritingOtherPropertiesKeepsTextsOrNamesThem(t *testing.T) {
 // A record without identifiers, as from a list or a file, says at once all that it lacks.
 func TestDraftNamesAllThatWasNotRead(t *testing.T) {
 	var r dois.Record
-	require.NoError(t, json.Unmarshal([]byte(`{"doi":"10.5072/a","creators":[{"name":"A","affiliation":["B"]}],"contributors":[{"name":"C","affiliation":["D"]}],"publisher":"E"}`), &r))
+	require.NoError(t, json.Unmarshal(
+		[]byte(`{"doi":"10.5072/a","creators":[{"name":"A","affiliation":["B"]}],"contributors":[{"name":"C",`+
+			`"affiliation":["D"]}],"publisher":"E"}`), &r))
 	_, err := r.Draft()
 	require.ErrorIs(t, err, datacite.ErrInvalid)
-	assert.EqualError(t, err, "datacite: Record: has no identifiers in creators, contributors, publisher, and writing it would remove them; read it with Get, or list it with Affiliation and Publisher")
+	assert.EqualError(t, err, "datacite: Record: has no identifiers in creators, contributors, publisher, and writing "+
+		"it would remove them; read it with Get, or list it with Affiliation and Publisher")
 }
 
 // Of more values without a place than are named, some may be metadata.
@@ -158,16 +169,19 @@ func TestDraftRefusesMoreThanIsNamed(t *testing.T) {
 			continue
 		}
 		require.ErrorIs(t, err, datacite.ErrInvalid)
-		assert.EqualError(t, err, "datacite: Record: only the first 10 values without a place in a record are named; writing the record back would remove it")
+		assert.EqualError(t, err, "datacite: Record: only the first 10 values without a place in a record are named; "+
+			"writing the record back would remove it")
 	}
 }
 
 // What the service shows in other words than the XML that it wrote is written in those of the XML.
 func TestDraftKeepsTheWordsOfTheXML(t *testing.T) {
-	const mark = ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://datacite.org/schema/kernel-4 http://schema.datacite.org/meta/kernel-4/metadata.xsd">`
+	const mark = ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ` +
+		`xsi:schemaLocation="http://datacite.org/schema/kernel-4 http://schema.datacite.org/meta/kernel-4/metadata.xsd">`
 	const licence = `<rightsList><rights rightsIdentifier="CC-BY-4.0">CC BY</rights></rightsList>`
 	for mark, want := range map[string]string{mark: "eng", ">": "en"} {
-		xml := strings.Replace(strings.Replace(xmlRecord, `kernel-4">`, `kernel-4"`+mark, 1), "<resourceType ", "<language>eng</language>"+licence+"<resourceType ", 1)
+		xml := strings.Replace(strings.Replace(xmlRecord, `kernel-4">`, `kernel-4"`+mark, 1), "<resourceType ",
+			"<language>eng</language>"+licence+"<resourceType ", 1)
 		shown := must(metadata.ParseXML(strings.NewReader(xml)))(t)
 		shown.DOI, shown.Language, shown.RightsList[0].RightsIdentifier = "10.5072/x", "en", "cc-by-4.0"
 		attributes := strings.Replace(string(must(json.Marshal(shown))(t)), `"Example Press"`, `{"name":"Example Press"}`, 1)
@@ -211,10 +225,12 @@ func everything(t *testing.T) *metadata.Record {
 	rec := must(metadata.ParseXML(bytes.NewReader(document)))(t)
 	rec.DOI, rec.SchemaVersion = "", ""
 	inItem := rec.RelatedItems[0]
-	inItem.RelatedItemIdentifier = metadata.RelatedItemIdentifier{RelatedItemIdentifier: "10.5072/book", RelatedItemIdentifierType: metadata.IdentifierDOI}
+	inItem.RelatedItemIdentifier = metadata.RelatedItemIdentifier{RelatedItemIdentifier: "10.5072/book",
+		RelatedItemIdentifierType: metadata.IdentifierDOI}
 	rec.RelatedItems = append(rec.RelatedItems, inItem)
 	rec.FundingReferences = append(rec.FundingReferences, metadata.FundingReference{
-		FunderName: "Other Foundation", FunderIdentifier: "https://ror.org/04wxnsj81", FunderIdentifierType: metadata.FunderROR,
+		FunderName: "Other Foundation", FunderIdentifier: "https://ror.org/04wxnsj81",
+		FunderIdentifierType: metadata.FunderROR,
 	})
 	return rec
 }
@@ -261,7 +277,8 @@ func TestBlanksAroundValuesAreHarmlessOrNamed(t *testing.T) {
 			}
 		}
 		rec := everything(t)
-		rec.Dates = slices.DeleteFunc(rec.Dates, func(d metadata.Date) bool { return d.DateType == metadata.DateIssued }) // the service makes one of the year
+		// the service makes one of the year
+		rec.Dates = slices.DeleteFunc(rec.Dates, func(d metadata.Date) bool { return d.DateType == metadata.DateIssued })
 		plainJSON, usualJSON := taken(asJSON(rec))
 		plainXML, usualXML := taken(asXML(mds.NewDocument(rec)))
 		tried := 0
@@ -333,7 +350,8 @@ func TestTextsThatJSONWouldReplace(t *testing.T) {
 		Name string `json:"-"`
 	}{"\xff"}}}))(t)
 	for _, title := range []string{"\ufffd", `\ufffd`, `\\ufffd`, "\\\ufffd"} {
-		r := must(client.Update(ctx, "10.5072/texts", &dois.Draft{Reason: title, Container: &dois.Container{Title: title}}))(t)
+		r := must(client.Update(ctx, "10.5072/texts",
+			&dois.Draft{Reason: title, Container: &dois.Container{Title: title}}))(t)
 		assert.Equal(t, title, r.Reason)
 	}
 }
@@ -375,20 +393,23 @@ func TestWarningsReachTheWriter(t *testing.T) {
 	})
 	scene("an update has no warning of what it leaves as it is", func(t *testing.T, c *dois.Client) {
 		must(c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: sound()}))(t)
-		changed := must(c.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{Sizes: []string{"1 MB", " "}}}))(t)
+		changed := must(c.Update(t.Context(), "10.5072/a",
+			&dois.Draft{Record: metadata.Record{Sizes: []string{"1 MB", " "}}}))(t)
 		assert.Equal(t, []string{"sizes[1]"}, pathsOf(changed.Warnings))
 		changed = must(c.Update(t.Context(), "10.5072/a", &dois.Draft{URL: "https://example.org/a"}))(t)
 		assert.Empty(t, changed.Warnings)
 	})
 	scene("so is what it leaves out of the XML that it writes anew", func(t *testing.T, c *dois.Client) {
 		rec := sound()
-		rec.RelatedIdentifiers = metadata.List[metadata.RelatedIdentifier]{{RelatedIdentifier: "https://example.org/m", RelatedIdentifierType: metadata.IdentifierURL,
-			RelationType: metadata.RelationHasMetadata, RelatedMetadataScheme: "citeproc+json", SchemeType: "XSD"}}
+		rec.RelatedIdentifiers = metadata.List[metadata.RelatedIdentifier]{
+			{RelatedIdentifier: "https://example.org/m", RelatedIdentifierType: metadata.IdentifierURL,
+				RelationType: metadata.RelationHasMetadata, RelatedMetadataScheme: "citeproc+json", SchemeType: "XSD"}}
 		document := must(rec.XML())(t)
 		made := must(c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", MetadataXML: document}))(t)
 		assert.Empty(t, made.Warnings)
 		changed := must(c.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{Version: "2"}}))(t)
-		assert.Equal(t, []string{"relatedIdentifiers[0].relatedMetadataScheme", "relatedIdentifiers[0].schemeType"}, pathsOf(changed.Warnings))
+		assert.Equal(t, []string{"relatedIdentifiers[0].relatedMetadataScheme", "relatedIdentifiers[0].schemeType"},
+			pathsOf(changed.Warnings))
 		changed = must(c.Update(t.Context(), "10.5072/a", &dois.Draft{URL: "https://example.org/2"}))(t)
 		assert.Empty(t, changed.Warnings)
 	})

@@ -39,7 +39,8 @@ func (c *Client) Transfer(ctx context.Context, doiName, account string, opts *Tr
 	defer func() { err = c.core.Shown(err) }()
 	account = strings.ToLower(strings.TrimSpace(account))
 	if account == "" {
-		return nil, datacite.Invalid(datacite.Finding{Path: "account", Code: datacite.CodeMissing, Reason: "is empty; give the repository account that the DOI moves to"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "account", Code: datacite.CodeMissing,
+			Reason: "is empty; give the repository account that the DOI moves to"})
 	}
 	name, err := doi.API.Writable(doiName)
 	if err != nil {
@@ -56,7 +57,8 @@ func (c *Client) Transfer(ctx context.Context, doiName, account string, opts *Tr
 		return before, err
 	}
 	if from := cmp.Or(opts, &TransferOptions{}).From; from != "" && !strings.EqualFold(before.Client, from) {
-		return nil, fmt.Errorf("%s: %w: %s belongs to %.100q, not to %.100q; nothing was changed", opTransfer, datacite.ErrConflict, name, before.Client, from)
+		return nil, fmt.Errorf("%s: %w: %s belongs to %.100q, not to %.100q; nothing was changed", opTransfer,
+			datacite.ErrConflict, name, before.Client, from)
 	}
 	after, err := c.write(ctx, name, body, transport.Request{
 		Op: opTransfer, Method: "PUT", Path: "/dois/" + doi.API.Path(name), Query: (&GetOptions{}).query(),
@@ -70,7 +72,8 @@ func (c *Client) Transfer(ctx context.Context, doiName, account string, opts *Tr
 	case err != nil:
 		return nil, err
 	case !strings.EqualFold(after.Client, account):
-		return nil, fmt.Errorf("%s: %w: the service has left %s with %.100q", opTransfer, datacite.ErrConflict, name, after.Client)
+		return nil, fmt.Errorf("%s: %w: the service has left %s with %.100q", opTransfer, datacite.ErrConflict, name,
+			after.Client)
 	}
 	after.Warnings = first(slices.Concat(after.Warnings, changed(before, after)))
 	return after, nil
@@ -94,7 +97,8 @@ func changed(before, after *Record) (all []datacite.Finding) {
 	maps.Copy(names, is)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if !slices.Contains(transferred, name) && !reflect.DeepEqual(was[name], is[name]) {
-			all = append(all, datacite.Finding{Path: name, Code: datacite.CodeChanged, Reason: "differs from the record before the transfer", Warning: true})
+			all = append(all, datacite.Finding{Path: name, Code: datacite.CodeChanged,
+				Reason: "differs from the record before the transfer", Warning: true})
 		}
 	}
 	return all

@@ -19,7 +19,8 @@ import (
 func twoRepositories(t *testing.T, behaviour datacitetest.Behaviour) *datacitetest.Server {
 	t.Helper()
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, Accounts: []datacitetest.Account{
-		{}, {Username: "EXAMPLE.NEW", Prefixes: []string{"10.70000"}}, {Username: "OTHER.REPO", Prefixes: []string{"10.80000"}, Consortium: "LEAD"},
+		{}, {Username: "EXAMPLE.NEW", Prefixes: []string{"10.70000"}},
+		{Username: "OTHER.REPO", Prefixes: []string{"10.80000"}, Consortium: "LEAD"},
 		{Username: "EXAMPLE", Role: "provider_admin"}, {Username: "LEAD", Role: "consortium_admin"},
 	}})
 	t.Cleanup(srv.Close)
@@ -54,12 +55,15 @@ func TestTransfer(t *testing.T) {
 			says         string
 			puts         int
 		}{
-			{srv.DOIs(), "10.5072/a", "EXAMPLE.NEW", nil, datacite.ErrForbidden, "a repository's own login may not (You are not authorized", 1},
+			{srv.DOIs(), "10.5072/a", "EXAMPLE.NEW", nil, datacite.ErrForbidden,
+				"a repository's own login may not (You are not authorized", 1},
 			{srv.As("LEAD").DOIs(), "10.5072/a", "EXAMPLE.NEW", nil, datacite.ErrForbidden, "the lead of the consortium", 1},
-			{member, "10.5072/a", "EXAMPLE.NONE", nil, datacite.ErrNotFound, "the service knows no repository account of this name", 1},
+			{member, "10.5072/a", "EXAMPLE.NONE", nil, datacite.ErrNotFound,
+				"the service knows no repository account of this name", 1},
 			{member, "10.5072/none", "EXAMPLE.NEW", nil, datacite.ErrNotFound, "dois.Get", 0},
 			{member, "10.5072/a", " ", nil, datacite.ErrInvalid, "account: is empty", 0},
-			{member, "10.5072/a", "EXAMPLE.NEW", &dois.TransferOptions{From: "OTHER.REPO"}, datacite.ErrConflict, `10.5072/a belongs to "example.repo", not to "OTHER.REPO"`, 0},
+			{member, "10.5072/a", "EXAMPLE.NEW", &dois.TransferOptions{From: "OTHER.REPO"}, datacite.ErrConflict,
+				`10.5072/a belongs to "example.repo", not to "OTHER.REPO"`, 0},
 			{member, "https://doi.org/10.5072/A", "example.repo", nil, nil, "", 0},
 			{member, "10.5072/a", "EXAMPLE.NEW", &dois.TransferOptions{From: "EXAMPLE.REPO"}, nil, "", 1},
 			{member, "10.5072/a", "EXAMPLE.NEW", nil, nil, "", 0},
@@ -81,8 +85,10 @@ func TestTransfer(t *testing.T) {
 		after, err := srv.As("EXAMPLE.NEW").DOIs().Update(ctx, "10.5072/a", &dois.Draft{})
 		require.NoError(t, err, "the new account changes the DOI")
 		assert.Empty(t, metadata.Diff(&before.Record, &after.Record))
-		assert.Equal(t, []any{before.URL, before.State, before.Registered, before.MetadataXML}, []any{after.URL, after.State, after.Registered, after.MetadataXML})
-		require.ErrorIs(t, failure(srv.DOIs().Update(ctx, "10.5072/a", &dois.Draft{URL: "https://example.org/b"})), dois.ErrForeign)
+		assert.Equal(t, []any{before.URL, before.State, before.Registered, before.MetadataXML},
+			[]any{after.URL, after.State, after.Registered, after.MetadataXML})
+		require.ErrorIs(t, failure(srv.DOIs().Update(ctx, "10.5072/a", &dois.Draft{URL: "https://example.org/b"})),
+			dois.ErrForeign)
 	}
 }
 
@@ -132,11 +138,14 @@ func TestTransferNamesOtherChanges(t *testing.T) {
 func TestAnUpdateMovesNoDOI(t *testing.T) {
 	for _, behaviour := range behaviours {
 		srv := twoRepositories(t, behaviour)
-		r := must(srv.DOIs().Update(t.Context(), "10.5072/draft", &dois.Draft{ClientID: "EXAMPLE.NEW", URL: "https://example.org/b"}))(t)
+		r := must(srv.DOIs().Update(t.Context(), "10.5072/draft",
+			&dois.Draft{ClientID: "EXAMPLE.NEW", URL: "https://example.org/b"}))(t)
 		assert.Equal(t, "example.repo", r.Client)
 		require.Len(t, r.Warnings, 1)
-		assert.Contains(t, r.Warnings[0].String(), `the DOI stays with "example.repo": the service ignores the account of an update; Transfer moves a DOI`)
-		r = must(srv.DOIs().Update(t.Context(), "10.5072/draft", &dois.Draft{ClientID: "EXAMPLE.REPO", URL: "https://example.org/c"}))(t)
+		assert.Contains(t, r.Warnings[0].String(),
+			`the DOI stays with "example.repo": the service ignores the account of an update; Transfer moves a DOI`)
+		r = must(srv.DOIs().Update(t.Context(), "10.5072/draft",
+			&dois.Draft{ClientID: "EXAMPLE.REPO", URL: "https://example.org/c"}))(t)
 		assert.Empty(t, r.Warnings)
 	}
 }

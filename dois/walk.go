@@ -47,7 +47,8 @@ func (c *Client) walk(op string, opts *ListOptions) *Walk {
 		w.begin()
 	case err == nil && from.Options != of:
 		w.pos = from
-		w.err = datacite.Invalid(datacite.Finding{Path: "ListOptions.From", Code: datacite.CodeConflict, Reason: "is the position of a walk with other options"})
+		w.err = datacite.Invalid(datacite.Finding{Path: "ListOptions.From", Code: datacite.CodeConflict,
+			Reason: "is the position of a walk with other options"})
 	default:
 		w.pos, w.skipTo, w.err = from, from.Last, err
 	}
@@ -94,7 +95,8 @@ func (o *ListOptions) fingerprint() (string, error) {
 // run goes from the position to the end.
 func (w *Walk) run(ctx context.Context, visit visitor) error {
 	if w.client == nil {
-		return datacite.Invalid(datacite.Finding{Path: "walk", Code: datacite.CodeMissing, Reason: "is the zero value; Client.Walk makes one"})
+		return datacite.Invalid(datacite.Finding{Path: "walk", Code: datacite.CodeMissing,
+			Reason: "is the zero value; Client.Walk makes one"})
 	}
 	if err := cmp.Or(w.err, w.client.core.Ready(ctx)); err != nil {
 		return err
@@ -129,7 +131,8 @@ func (w *Walk) step(ctx context.Context, visit visitor) (more bool, err error) {
 	}
 	if total := p.total(); len(held) > 0 && total > pageWindow {
 		return false, &IncompleteError{Op: w.op, Total: total, Reason: fmt.Sprintf(
-			"%d records match, and page numbers, which the order %q needs, reach %d; leave Sort out to read them in the order of creation, or narrow the query, such as to one year with Created",
+			"%d records match, and page numbers, which the order %q needs, reach %d; leave Sort out to read them in the order "+
+				"of creation, or narrow the query, such as to one year with Created",
 			total, string(o.Sort), pageWindow)}
 	}
 	if held != nil {
@@ -184,7 +187,8 @@ func (w *Walk) checkTurn(r *Results) error {
 	case r.More && w.cursors[r.Next.Cursor]:
 		return w.incomplete("the service repeats a cursor after %d records", w.pos.Seen)
 	case !r.More && whole && r.Total > w.pos.Seen:
-		return w.incomplete("the service counts %d records and showed %d, so %d are missing", r.Total, w.pos.Seen, r.Total-w.pos.Seen)
+		return w.incomplete("the service counts %d records and showed %d, so %d are missing", r.Total, w.pos.Seen,
+			r.Total-w.pos.Seen)
 	}
 	if r.More && r.Next.Cursor != "" {
 		w.cursors[r.Next.Cursor] = true
@@ -193,7 +197,8 @@ func (w *Walk) checkTurn(r *Results) error {
 }
 
 func (w *Walk) incomplete(format string, args ...any) error {
-	return &IncompleteError{Op: w.op, Total: w.total, Seen: w.pos.Seen, Reason: w.client.core.Text(fmt.Sprintf(format, args...))}
+	return &IncompleteError{Op: w.op, Total: w.total, Seen: w.pos.Seen,
+		Reason: w.client.core.Text(fmt.Sprintf(format, args...))}
 }
 
 // page reads one page: again if it breaks off, and in smaller parts if it is too much for the service or for MaxBody.
@@ -240,7 +245,8 @@ func (w *Walk) shrink() bool {
 	return ok
 }
 
-// smaller is the page of half the size. What has arrived stays within it, so that a position is always between two pages.
+// smaller is the page of half the size. What has arrived stays within it, so that a position is always
+// between two pages.
 func (w *Walk) smaller() (query.Page, bool) {
 	page := w.pos.Page
 	size := max(page.Size/2, len(w.current))
@@ -258,7 +264,8 @@ func (w *Walk) smaller() (query.Page, bool) {
 func (w *Walk) grow() {
 	w.turned++
 	page := &w.pos.Page
-	if largest := cmp.Or(w.opts.Page.Size, walkSize); page.Cursor != "" && page.Size < largest && w.turned > max(w.patience, growAfter) {
+	if largest := cmp.Or(w.opts.Page.Size, walkSize); page.Cursor != "" && page.Size < largest &&
+		w.turned > max(w.patience, growAfter) {
 		page.Size, w.turned = min(2*page.Size, largest), 0
 	}
 }
@@ -278,7 +285,9 @@ func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) b
 		return nil, err
 	}
 	defer res.Body.Close()
-	p := &page{fields: o.Fields, limit: o.maxRecords(), place: func() *Record { return &Record{} }, each: func(r *Record) error { return w.take(r, each) }}
+	p := &page{fields: o.Fields, limit: o.maxRecords(), place: func() *Record {
+		return &Record{}
+	}, each: func(r *Record) error { return w.take(r, each) }}
 	isFirst := len(w.current) == 0
 	err = cmp.Or(w.client.core.Decode(res.Body, func(d *decoder) error {
 		if isFirst { // a page of those that have arrived fits

@@ -97,7 +97,8 @@ func TestWalkKeepsItsParameters(t *testing.T) {
 	service := &archive{n: 350}
 	opts := &dois.ListOptions{
 		Query: query.Term("record"), SchemaVersion: "4", Affiliation: true,
-		States: []dois.State{dois.StateFindable}, Fields: []string{"doi"}, Extra: url.Values{"mailto": {"me@example.org"}, "has-views": {"2"}, "license": {"cc-by-4.0"}},
+		States: []dois.State{dois.StateFindable}, Fields: []string{
+			"doi"}, Extra: url.Values{"mailto": {"me@example.org"}, "has-views": {"2"}, "license": {"cc-by-4.0"}},
 	}
 	must(walked(t.Context(), service.client(t), opts))(t)
 	require.Len(t, service.params, 4)
@@ -202,7 +203,8 @@ func TestWalkOverMovingRecords(t *testing.T) {
 			p.end -= min(3, p.end-p.first-100)
 		}
 	}}
-	times, err := walked(t.Context(), service.client(t), &dois.ListOptions{Sort: query.ByUpdated, Page: query.Page{Size: 100}})
+	times, err := walked(t.Context(), service.client(t),
+		&dois.ListOptions{Sort: query.ByUpdated, Page: query.Page{Size: 100}})
 	require.ErrorIs(t, err, datacite.ErrIncomplete)
 	assert.ErrorContains(t, err, "so 3 are missing")
 	onceEach(t, times, 497)
@@ -218,7 +220,8 @@ func TestPagesOfNames(t *testing.T) {
 	}
 	for most, want := range map[int]error{1: datacite.ErrTooLarge, 2: nil} { // records of a page that has two
 		service := &archive{n: 9, trap: func(p *archivePage) { p.first, p.end = 0, 2 }}
-		require.ErrorIs(t, failure(service.client(t).List(t.Context(), &dois.ListOptions{Page: query.Page{Size: most}})), want)
+		require.ErrorIs(t, failure(service.client(t).List(t.Context(), &dois.ListOptions{Page: query.Page{Size: most}})),
+			want)
 	}
 }
 
@@ -231,15 +234,24 @@ func TestWalkAsksForSmallerPages(t *testing.T) {
 		meets archive
 		asks  string // the sizes of the first requests
 	}{
-		"by cursor":             {dois.ListOptions{Page: query.Page{Size: 1000}}, archive{trap: from(250)}, "[1000 500 250 250 250"},
-		"by number":             {dois.ListOptions{Sort: query.ByName, Page: query.Page{Size: 1000}}, archive{trap: from(250)}, "[1000 500 250 250"},
-		"by number, later on":   {dois.ListOptions{Sort: query.ByName, Page: query.Page{Size: 1000}}, archive{trap: func(p *archivePage) { p.slow = p.size > 250 && p.first >= 2000 }}, "[1000 1000 1000 500 250"},
-		"the smallest possible": {dois.ListOptions{Sort: query.ByName, Page: query.Page{Size: 40}}, archive{trap: from(10)}, "[40 20 10 10"},
-		"silence":               {dois.ListOptions{Page: query.Page{Size: 1000}}, archive{trap: from(250), silent: true}, "[1000 500 250 250"},
-		"too many bytes":        {dois.ListOptions{Page: query.Page{Size: 1000}}, archive{maxBody: 1_000_000}, "[1000 5"},
+		"by cursor": {dois.ListOptions{Page: query.Page{Size: 1000}}, archive{trap: from(250)},
+			"[1000 500 250 250 250"},
+		"by number": {dois.ListOptions{Sort: query.ByName, Page: query.Page{Size: 1000}},
+			archive{trap: from(250)}, "[1000 500 250 250"},
+		"by number, later on": {dois.ListOptions{Sort: query.ByName, Page: query.Page{Size: 1000}},
+			archive{trap: func(p *archivePage) { p.slow = p.size > 250 && p.first >= 2000 }}, "[1000 1000 1000 500 250"},
+		"the smallest possible": {dois.ListOptions{Sort: query.ByName, Page: query.Page{Size: 40}}, archive{trap: from(10)},
+			"[40 20 10 10"},
+		"silence": {dois.ListOptions{Page: query.Page{Size: 1000}}, archive{trap: from(250), silent: true},
+			"[1000 500 250 250"},
+		"too many bytes": {dois.ListOptions{Page: query.Page{Size: 1000}}, archive{maxBody: 1_000_000}, "[1000 5"},
 		"broken off, then slow": {dois.ListOptions{Page: query.Page{Size: 1000}}, archive{
-			fail: once(cutOff), trap: func(p *archivePage) { p.slow = p.size > 700 && p.first == 0 && p.asks > 1 }}, "[1000 1000 667 667 667 667"},
-		"for a moment": {dois.ListOptions{Page: query.Page{Size: 200}}, archive{trap: func(p *archivePage) { p.slow = p.asks == 1 }},
+			fail: once(cutOff), trap: func(p *archivePage) {
+				p.slow = p.size > 700 && p.first == 0 && p.asks > 1
+			}}, "[1000 1000 667 667 667 667"},
+		"for a moment": {dois.ListOptions{Page: query.Page{Size: 200}}, archive{trap: func(p *archivePage) {
+			p.slow = p.asks == 1
+		}},
 			"[200 100 100 100 100 100 100 100 100 100 100 100 200 200"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -265,7 +277,8 @@ func TestWalkAsksForSmallerPages(t *testing.T) {
 	}
 	t.Run("not for ever", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			require.ErrorIs(t, failure(walked(t.Context(), (&archive{n: 100, trap: from(5)}).client(t), nil)), datacite.ErrServer)
+			require.ErrorIs(t, failure(walked(t.Context(), (&archive{n: 100, trap: from(5)}).client(t), nil)),
+				datacite.ErrServer)
 		})
 	})
 }
@@ -337,8 +350,10 @@ func TestPositionOfAnotherWalk(t *testing.T) {
 	from := walk.Position()
 	_, err := walked(t.Context(), client, &dois.ListOptions{From: from, Prefix: []string{"10.5072"}})
 	require.ErrorIs(t, err, datacite.ErrInvalid, "other options would go on silently in other results")
-	assert.Equal(t, from, client.Walk(&dois.ListOptions{From: from, Prefix: []string{"10.5072"}}).Position(), "the position is not lost")
-	require.ErrorContains(t, failure(client.List(t.Context(), &dois.ListOptions{From: from})), "datacite: ListOptions.From: ")
+	assert.Equal(t, from, client.Walk(&dois.ListOptions{From: from, Prefix: []string{"10.5072"}}).Position(),
+		"the position is not lost")
+	require.ErrorContains(t, failure(client.List(t.Context(), &dois.ListOptions{From: from})),
+		"datacite: ListOptions.From: ")
 
 	t.Run("a cursor that cannot be read begins again", func(t *testing.T) {
 		for range walk.All(t.Context()) {
@@ -386,7 +401,8 @@ func TestPagesOfAWalk(t *testing.T) {
 
 func TestWalkFromTheMiddle(t *testing.T) {
 	client := (&archive{n: 500}).client(t)
-	times := must(walked(t.Context(), client, &dois.ListOptions{Sort: query.ByName, Page: query.Page{Number: 3, Size: 100}}))(t)
+	times := must(walked(t.Context(), client,
+		&dois.ListOptions{Sort: query.ByName, Page: query.Page{Number: 3, Size: 100}}))(t)
 	onceEach(t, times, 300)
 	times = must(walked(t.Context(), client, &dois.ListOptions{Page: query.Page{Cursor: cursorAfter(399), Size: 10}}))(t)
 	onceEach(t, times, 100)
@@ -396,7 +412,8 @@ func TestWalkFromTheMiddle(t *testing.T) {
 func TestWalkOverOneResponse(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, series(60)...)
-		times := must(walked(t.Context(), srv.DOIs(), &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 20}}))(t)
+		times := must(walked(t.Context(), srv.DOIs(),
+			&dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 20}}))(t)
 		onceEach(t, times, 20)
 
 		var names []string
@@ -444,14 +461,17 @@ var sandboxRecords = flag.Int("records", 600, "records of the walks over the emb
 // of the ways there are.
 func TestWalkOverTheEmbeddedService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, Faults: datacitetest.Schedule(1, 0.05)})
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed,
+			Faults: datacitetest.Schedule(1, 0.05)})
 		defer srv.Close()
 		start := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 		for i := range *sandboxRecords {
-			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/walk-%d","created":%q}`, i, start.Add(time.Duration(i)*time.Minute).Format(time.RFC3339))))
+			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/walk-%d","created":%q}`, i,
+				start.Add(time.Duration(i)*time.Minute).Format(time.RFC3339))))
 		}
 		for _, opts := range []dois.ListOptions{
-			{Page: query.Page{Size: 100}}, {Sort: query.ByName.Desc()}, {Sort: query.ByTitle, Page: query.Page{Size: 50}}, {InBody: true},
+			{Page: query.Page{Size: 100}}, {Sort: query.ByName.Desc()}, {Sort: query.ByTitle, Page: query.Page{Size: 50}},
+			{InBody: true},
 		} {
 			times, err := walked(t.Context(), srv.DOIs(), &opts)
 			if opts.Sort != "" && *sandboxRecords > 10_000 {

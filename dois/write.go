@@ -59,13 +59,15 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 		return nil, err
 	}
 	if draft.Prefix != "" {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Prefix", Code: datacite.CodeConflict, Reason: "is for Create; an update has a DOI"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Prefix", Code: datacite.CodeConflict,
+			Reason: "is for Create; an update has a DOI"})
 	}
 	if err := draft.checkName(name); err != nil {
 		return nil, err
 	}
 	d := *draft
-	if _, given := d.Extra["reason"]; d.Event == EventPublish && d.Reason == "" && !given && !slices.Contains(d.Clear, "reason") {
+	if _, given := d.Extra["reason"]; d.Event == EventPublish && d.Reason == "" && !given &&
+		!slices.Contains(d.Clear, "reason") {
 		d.Clear = append(slices.Clone(d.Clear), "reason")
 	}
 	if len(d.MetadataXML) > 0 {
@@ -117,7 +119,8 @@ type EventOptions struct {
 // event, or create the DOI, so the record is read first.
 //
 // ChangeState sends GET and PUT /dois/{doi}.
-func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, opts *EventOptions) (_ *Record, err error) {
+func (c *Client) ChangeState(ctx context.Context, doiName string, event Event,
+	opts *EventOptions) (_ *Record, err error) {
 	defer func() { err = c.core.Shown(err) }()
 	change, known := transitions[event]
 	if !known {
@@ -168,7 +171,8 @@ func (c *Client) Delete(ctx context.Context, doiName string) error {
 		return err
 	}
 	request := transport.Request{
-		Op: "dois.Delete", Method: "DELETE", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Required,
+		Op: "dois.Delete", Method: "DELETE", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType,
+		Access: transport.Required,
 	}
 	res, err := c.core.Do(ctx, request)
 	switch {
@@ -191,7 +195,8 @@ func (d *Draft) warned(r *Record, err error) (*Record, error) {
 		}
 		if d.ClientID != "" && r.Client != "" && !strings.EqualFold(d.ClientID, r.Client) {
 			stays := datacite.Finding{Path: "ClientID", Code: datacite.CodeAccount, Value: d.ClientID, Warning: true,
-				Reason: fmt.Sprintf("the DOI stays with %.100q: the service ignores the account of an update; Transfer moves a DOI", r.Client)}
+				Reason: fmt.Sprintf("the DOI stays with %.100q: the service ignores the account of an update; Transfer moves a DOI",
+					r.Client)}
 			found = slices.Insert(found, 0, stays)
 		}
 		r.Warnings = first(found)
@@ -230,7 +235,8 @@ func (d *Draft) rewritten(r *Record) []datacite.Finding {
 	for _, f := range metadata.Unescape(r.Record.Clone(), nil) {
 		name := property(f.Path)
 		if _, sent := attributes[name]; !sent {
-			f.Code, f.Reason = datacite.CodeEscaped, "the service wrote this into the XML, where it may have been without references; it writes the XML anew from its JSON, unless a draft has "+name+
+			f.Code, f.Reason = datacite.CodeEscaped, "the service wrote this into the XML, where it may have been without "+
+				"references; it writes the XML anew from its JSON, unless a draft has "+name+
 				", as that of Record.Draft; send "+name+" as it is meant"
 			found = append(found, f)
 		}

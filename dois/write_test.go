@@ -61,7 +61,8 @@ func TestXMLWithoutADOI(t *testing.T) {
 		ctx, client := t.Context(), srv.DOIs()
 		for _, identifier := range []string{
 			`<identifier identifierType="DOI"></identifier>`, `<identifier identifierType="DOI"/>`, ``,
-			`<identifier identifierType="DOI">(:tba)</identifier>`, `<identifier identifierType="DOI">10.5072/another</identifier>`,
+			`<identifier identifierType="DOI">(:tba)</identifier>`, `<identifier identifierType="DOI">` +
+				`10.5072/another</identifier>`,
 		} {
 			xml := []byte(strings.Replace(xmlRecord, `<identifier identifierType="DOI">10.5072/xml</identifier>`, identifier, 1))
 			if identifier == "" && !deployed(t) {
@@ -97,7 +98,8 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 		theirs := complete("Theirs")
 		theirs.DOI = "10.5072/somebody-else"
 		xml := []byte(strings.Replace(xmlRecord, "10.5072/xml", " https://doi.org/10.5072/Somebody-Else ", 1))
-		for path, draft := range map[string]dois.Draft{"Draft.Record.DOI": {Record: theirs}, "Draft.MetadataXML": {MetadataXML: xml}} {
+		for path, draft := range map[string]dois.Draft{"Draft.Record.DOI": {Record: theirs},
+			"Draft.MetadataXML": {MetadataXML: xml}} {
 			sent, create := len(srv.Requests()), draft
 			create.DOI = "10.5072/new"
 			_, errUpdate := client.Update(ctx, "10.5072/mine", &draft)
@@ -128,7 +130,8 @@ func TestRecordsAreValidatedBeforeSending(t *testing.T) {
 		wrong.Creators, wrong.PublicationYear, wrong.Types.ResourceTypeGeneral = nil, "MMXX", "Datset"
 		garbled := metadata.Record{Titles: []metadata.Title{{Title: "Ice \xe4"}}}
 		for _, event := range []dois.Event{dois.EventPublish, dois.EventRegister} {
-			_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Event: event, Record: wrong})
+			_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Event: event,
+				Record: wrong})
 			invalid, ok := errors.AsType[*datacite.ValidationError](err)
 			require.True(t, ok, "%v", err)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
@@ -137,16 +140,19 @@ func TestRecordsAreValidatedBeforeSending(t *testing.T) {
 			require.ErrorContains(t, err, "publicationYear")
 			assert.NotContains(t, err.Error(), "titles", "which may be stored")
 		}
-		require.ErrorContains(t, failure(client.Create(ctx, &dois.Draft{DOI: "10.5072/a", Record: garbled})), "titles[0].title")
+		require.ErrorContains(t, failure(client.Create(ctx, &dois.Draft{DOI: "10.5072/a", Record: garbled})),
+			"titles[0].title")
 		assert.Empty(t, srv.Requests(), "something was sent")
 
-		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/a", Record: metadata.Record{Titles: []metadata.Title{{Title: "So far"}}}})
+		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/a",
+			Record: metadata.Record{Titles: []metadata.Title{{Title: "So far"}}}})
 		require.NoError(t, err, "a draft may lack anything")
 		whole := complete("Ice cores")
 		creators := whole.Creators
 		whole.Creators = nil
 		_, err = client.Create(ctx, &dois.Draft{
-			DOI: "10.5072/b", URL: "https://example.org/b", Event: dois.EventPublish, Record: whole, Extra: map[string]any{"creators": creators},
+			DOI: "10.5072/b", URL: "https://example.org/b", Event: dois.EventPublish, Record: whole,
+			Extra: map[string]any{"creators": creators},
 		})
 		require.NoError(t, err, "what comes in Extra is not missing")
 	})
@@ -157,7 +163,8 @@ func TestReasonFollowsTheState(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		ctx, client := t.Context(), srv.DOIs()
 		const name = "10.5072/ice"
-		must(client.Create(ctx, &dois.Draft{DOI: name, URL: "https://example.org/ice", Event: dois.EventPublish, Record: complete("Ice cores")}))(t)
+		must(client.Create(ctx, &dois.Draft{DOI: name, URL: "https://example.org/ice", Event: dois.EventPublish,
+			Record: complete("Ice cores")}))(t)
 		change := func(event dois.Event, reason string) {
 			t.Helper()
 			returned := must(client.ChangeState(ctx, name, event, &dois.EventOptions{Reason: reason}))(t)
@@ -200,7 +207,8 @@ func TestReasonFollowsTheState(t *testing.T) {
 // Each attribute of a record can be removed from a draft, or is refused before anything is sent.
 func TestEachAttributeCanBeRemoved(t *testing.T) {
 	refused := []string{"doi", "schemaVersion"}
-	everything := strings.Replace(fullRecord, `"doi":`, `"state":"draft","contributors":[{"name":"A","contributorType":"Editor"}],"language":"en","version":"2",
+	everything := strings.Replace(fullRecord, `"doi":`,
+		`"state":"draft","contributors":[{"name":"A","contributorType":"Editor"}],"language":"en","version":"2",
 		"dates":[{"date":"2020","dateType":"Issued"}],"sizes":["1"],"formats":["text/csv"],"rightsList":[{"rights":"CC0"}],"reason":"gone",
 		"geoLocations":[{"geoLocationPlace":"Alps"}],"fundingReferences":[{"funderName":"F"}],"contentUrl":["https://example.org/a.csv"],
 		"container":{"title":"Series","type":"Series"},"relatedItems":[{"relatedItemType":"Book","relationType":"References","titles":[{"title":"B"}]}],"doi":`, 1)
@@ -248,14 +256,17 @@ func TestWriteRefusedByTheService(t *testing.T) {
 		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/taken"})
 		require.ErrorIs(t, err, datacite.ErrConflict)
 		require.ErrorIs(t, err, datacite.ErrInvalid)
-		require.ErrorIs(t, failure(client.Create(ctx, &dois.Draft{DOI: "10.1234/other"})), datacite.ErrForbidden, "a prefix of another account")
+		require.ErrorIs(t, failure(client.Create(ctx, &dois.Draft{DOI: "10.1234/other"})), datacite.ErrForbidden,
+			"a prefix of another account")
 		_, err = client.Update(ctx, "10.5072/taken", &dois.Draft{Event: dois.EventPublish})
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		require.NoError(t, client.Delete(ctx, "10.5072/taken"))
 		errAgain := client.Delete(ctx, "10.5072/taken")
 		require.ErrorIs(t, errAgain, datacite.ErrNotFound)
 		require.ErrorContains(t, errAgain, "dois.Delete: DELETE ")
-		named := slices.ContainsFunc(datacite.Findings(err), func(f datacite.Finding) bool { return f.Path == "url" && f.Reason != "" })
+		named := slices.ContainsFunc(datacite.Findings(err), func(f datacite.Finding) bool {
+			return f.Path == "url" && f.Reason != ""
+		})
 		assert.True(t, named, "the fault has a place: %v", err)
 
 		before := len(srv.Requests())
@@ -263,7 +274,8 @@ func TestWriteRefusedByTheService(t *testing.T) {
 		require.ErrorIs(t, anonymous(t, srv).Delete(ctx, "10.5072/taken"), datacite.ErrUnauthorized)
 		assert.Len(t, srv.Requests(), before, "nothing was sent")
 
-		guessing := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: "guess", HTTPClient: srv.HTTPClient()}))(t)
+		guessing := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL},
+			Username: datacitetest.Username, Password: "guess", HTTPClient: srv.HTTPClient()}))(t)
 		_, err = guessing.Create(ctx, &dois.Draft{DOI: "10.5072/x"})
 		require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		assert.Regexp(t, `the login is not accepted|Bad credentials`, err.Error())
@@ -273,7 +285,8 @@ func TestWriteRefusedByTheService(t *testing.T) {
 // A 404 means a login that is not accepted only where the service says so of a write of its own.
 func TestNotFoundOfOthersIsNoWrongLogin(t *testing.T) {
 	const own = `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`
-	for body, is := range map[string]bool{own: true, `<html><title>404 Not Found</title>`: false, `{"message":"no route"}`: false, "": false} {
+	for body, is := range map[string]bool{own: true, `<html><title>404 Not Found</title>`: false,
+		`{"message":"no route"}`: false, "": false} {
 		client := scripted(t, &datacite.Config{Token: "a.b.c"}, reply(404, body))
 		_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/x"})
 		assert.Equal(t, is, errors.Is(err, datacite.ErrUnauthorized), "%v", err)
@@ -297,17 +310,21 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 			path  string
 			code  datacite.Code
 		}{
-			"no draft":                {nil, "Draft", "missing"},
-			"neither DOI nor prefix":  {&dois.Draft{}, "Draft", "missing"},
-			"DOI and prefix":          {&dois.Draft{DOI: "10.5072/a", Prefix: "10.5072"}, "Draft", "conflict"},
-			"DOI as the prefix":       {&dois.Draft{Prefix: "10.5072/x"}, "Draft.Prefix", "doi"},
-			"broken XML":              {&dois.Draft{DOI: "10.5072/a", MetadataXML: []byte("<resource>R&D</resource>")}, "Draft.MetadataXML", "syntax"},
-			"what only XML carries":   {&dois.Draft{DOI: "10.5072/a", Record: metadata.Record{Language: "fr "}}, "Draft.language", "json"},
-			"character not for new":   {&dois.Draft{DOI: "10.5072/a#b"}, "Draft.DOI", "doi"},
-			"URL in Latin-1":          {&dois.Draft{DOI: "10.5072/a", URL: "https://example.org/\xe4"}, "Draft.URL", "encoding"},
-			"reason in Latin-1":       {&dois.Draft{DOI: "10.5072/a", Reason: "L\xf6schung"}, "Draft.Reason", "encoding"},
-			"unknown relation":        {&dois.Draft{DOI: "10.5072/a", Response: &dois.GetOptions{Include: []string{"views"}}}, "Draft.Response.Include", "vocabulary"},
-			"DOI in the metadata too": {&dois.Draft{Prefix: "10.5072", Record: metadata.Record{DOI: "10.5072/b"}}, "Draft.Record.DOI", "conflict"},
+			"no draft":               {nil, "Draft", "missing"},
+			"neither DOI nor prefix": {&dois.Draft{}, "Draft", "missing"},
+			"DOI and prefix":         {&dois.Draft{DOI: "10.5072/a", Prefix: "10.5072"}, "Draft", "conflict"},
+			"DOI as the prefix":      {&dois.Draft{Prefix: "10.5072/x"}, "Draft.Prefix", "doi"},
+			"broken XML": {&dois.Draft{DOI: "10.5072/a", MetadataXML: []byte("<resource>R&D</resource>")},
+				"Draft.MetadataXML", "syntax"},
+			"what only XML carries": {&dois.Draft{DOI: "10.5072/a", Record: metadata.Record{Language: "fr "}},
+				"Draft.language", "json"},
+			"character not for new": {&dois.Draft{DOI: "10.5072/a#b"}, "Draft.DOI", "doi"},
+			"URL in Latin-1":        {&dois.Draft{DOI: "10.5072/a", URL: "https://example.org/\xe4"}, "Draft.URL", "encoding"},
+			"reason in Latin-1":     {&dois.Draft{DOI: "10.5072/a", Reason: "L\xf6schung"}, "Draft.Reason", "encoding"},
+			"unknown relation": {&dois.Draft{DOI: "10.5072/a", Response: &dois.GetOptions{Include: []string{"views"}}},
+				"Draft.Response.Include", "vocabulary"},
+			"DOI in the metadata too": {&dois.Draft{Prefix: "10.5072", Record: metadata.Record{DOI: "10.5072/b"}},
+				"Draft.Record.DOI", "conflict"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				_, err := client.Create(t.Context(), tt.draft)
@@ -319,9 +336,12 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 			})
 		}
 		t.Run("update of another DOI", func(t *testing.T) {
-			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/a", &dois.Draft{DOI: "10.5072/b"})), datacite.ErrInvalid)
-			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{DOI: "10.5072/b"}})), datacite.ErrInvalid)
-			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/a", &dois.Draft{MetadataXML: []byte("<resource>R&D</resource>")})), datacite.ErrInvalid)
+			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/a", &dois.Draft{DOI: "10.5072/b"})),
+				datacite.ErrInvalid)
+			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/a",
+				&dois.Draft{Record: metadata.Record{DOI: "10.5072/b"}})), datacite.ErrInvalid)
+			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/a",
+				&dois.Draft{MetadataXML: []byte("<resource>R&D</resource>")})), datacite.ErrInvalid)
 			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/a", nil)), datacite.ErrInvalid)
 		})
 		assert.Empty(t, srv.Requests(), "nothing was sent")
@@ -370,7 +390,8 @@ func TestWritesAtABusyGateway(t *testing.T) {
 						require.ErrorIs(t, err, datacite.ErrUnclear)
 						require.ErrorIs(t, err, is)
 					}
-					must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Record: complete("Old")}))(t)
+					must(srv.DOIs().Create(t.Context(),
+						&dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Record: complete("Old")}))(t)
 					sent, err := meet(datacitetest.FaultStatus, 1000)
 					unclear(err)
 					assert.Equal(t, tt.once, sent == 1)
@@ -409,12 +430,14 @@ func TestAPIKeys(t *testing.T) {
 			require.NoError(t, client.Delete(t.Context(), made.DOI), where)
 		}
 		srv.RevokeKey(key)
-		client := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: key, HTTPClient: srv.HTTPClient()}))(t)
+		client := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: key,
+			HTTPClient: srv.HTTPClient()}))(t)
 		_, err := client.Create(t.Context(), &dois.Draft{Prefix: datacitetest.Prefix})
 		require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		assert.NotContains(t, err.Error(), key)
 	}
-	assert.ErrorContains(t, failure(dois.NewClient(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO"})), "Config.Password: is empty")
+	assert.ErrorContains(t, failure(dois.NewClient(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO"})),
+		"Config.Password: is empty")
 	_, err := dois.NewClient(datacite.Config{Service: datacite.Test, Username: "DC.Zx81kQw7Lm20PtRv55YhNc64BdGsAe93"})
 	assert.ErrorContains(t, err, "Config.Username: is an API key")
 }
@@ -429,7 +452,8 @@ func writes(srv *datacitetest.Server) (n int) {
 	return n
 }
 
-var largest = flag.Int("identifiers", 1600, "related identifiers of a large record; 16000 are more than the gateway takes uncompressed")
+var largest = flag.Int("identifiers", 1600,
+	"related identifiers of a large record; 16000 are more than the gateway takes uncompressed")
 
 // large is a record with many related identifiers of some length.
 func large(length int) metadata.Record {
@@ -456,7 +480,8 @@ func TestLargeRecords(t *testing.T) {
 			return &datacitetest.Fault{Kind: datacitetest.FaultDropAfter}
 		})
 		r := large(575) // 11 MB of JSON with 16,000: the gateway takes 10
-		must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/large", URL: "https://example.org/", Event: dois.EventPublish, Record: r}))(t)
+		must(srv.DOIs().Create(t.Context(),
+			&dois.Draft{DOI: "10.5072/large", URL: "https://example.org/", Event: dois.EventPublish, Record: r}))(t)
 		r = large(510) // 10 MB of XML, which are 14 in JSON, with 16,000
 		r.Titles[0].Title = "Large"
 		document := must(r.XML())(t)
@@ -464,7 +489,8 @@ func TestLargeRecords(t *testing.T) {
 		stored := must(srv.Record("10.5072/large"))(t)
 		assert.Equal(t, "Large", stored.Titles[0].Title)
 		assert.Len(t, stored.RelatedIdentifiers, *largest)
-		assert.Equal(t, r.RelatedIdentifiers[*largest-1].RelatedIdentifier, stored.RelatedIdentifiers[*largest-1].RelatedIdentifier)
+		assert.Equal(t, r.RelatedIdentifiers[*largest-1].RelatedIdentifier,
+			stored.RelatedIdentifiers[*largest-1].RelatedIdentifier)
 		var sent []string
 		for _, q := range srv.Requests() {
 			if q.Method != http.MethodGet {

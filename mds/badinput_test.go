@@ -21,14 +21,16 @@ import (
 )
 
 // odd are names that older DOIs may have and new ones may not.
-var odd = []string{"10.5072/a b", "10.5072/a+b", "10.5072/a:b", "10.5072/<1661::AID>3.0.CO;2-2", `10.5072/a\b`, `10.5072/a"b`, "10.5072/a&b=c"}
+var odd = []string{"10.5072/a b", "10.5072/a+b", "10.5072/a:b", "10.5072/<1661::AID>3.0.CO;2-2", `10.5072/a\b`,
+	`10.5072/a"b`, "10.5072/a&b=c"}
 
 // elsewhere are names under prefixes that the service does not register, or of which it would take a part.
 var elsewhere = []string{"10.1000.10/abc", "10.824331/abc", "10.507224/x", "10.5072.1/x", "10.507/x"}
 
 // others are no DOIs, or names that the deployed service takes for those of other DOIs.
 var others = []string{
-	"", " ", "null", "10.5072", "10.5072/", "not a doi", "10.5072/a\nurl=https://evil.example", "10.5072/a\u200bb", "https://repo.example.org/glacier/7",
+	"", " ", "null", "10.5072", "10.5072/", "not a doi", "10.5072/a\nurl=https://evil.example", "10.5072/a\u200bb",
+	"https://repo.example.org/glacier/7",
 	"10.5072/a#b", "10.5072/a?b", "10.5072/a%b", "10.5072/a%23b", "10.5072/%61", "10.5072/größe", "10.5072/á", "10.5072/日本", "10.5072/\uff41",
 	"10.5072//a//b", "10.5072//a", "10.5072/a/./b/../c", "10.5072/b/../a", "10.5072/.", "10.5072/a/.", "10.5072/a/", "10.5072/a/media", "10.5072/a/media/1",
 	"10.5072/a/get-url", "10.5072/a/events/1", "https://doi.org/10.5072/a%E2%80%8B", "https://doi.org/10.5072/a%20",
@@ -65,7 +67,8 @@ func TestRefusedNames(t *testing.T) {
 			require.ErrorIs(t, doi.CheckNew(text), datacite.ErrInvalidDOI)
 		}
 	}
-	for _, prefix := range []string{"", "10", "10.", "5072", "10.5072/", "10.5072/a", "10.50.72", "10.507224", "10.5072.1", "10.507"} {
+	for _, prefix := range []string{"", "10", "10.", "5072", "10.5072/", "10.5072/a", "10.50.72", "10.507224", "10.5072.1",
+		"10.507"} {
 		_, errMint := srv.MDS().Mint(t.Context(), prefix, record("A"))
 		for _, err := range []error{errMint, srv.MDS().CheckAccess(t.Context(), prefix, address)} {
 			require.ErrorIs(t, err, datacite.ErrInvalidDOI, prefix)
@@ -108,7 +111,8 @@ func TestOldNamesAreChangedAndNotMade(t *testing.T) {
 }
 
 func TestAServiceThatTakesAnotherNameIsFoundOut(t *testing.T) {
-	for said, location := range map[string]string{"OK (10.5072/A)": "", "CREATED": "https://mds.example.org/metadata/10.5072%2FA"} {
+	for said, location := range map[string]string{"OK (10.5072/A)": "",
+		"CREATED": "https://mds.example.org/metadata/10.5072%2FA"} {
 		c := served(t, func(*http.Request) *http.Response {
 			res := response(201, plain, said)
 			res.Header.Set("Location", location)
@@ -120,14 +124,16 @@ func TestAServiceThatTakesAnotherNameIsFoundOut(t *testing.T) {
 		assert.False(t, datacite.Temporary(err), "once more would make one more")
 		require.NoError(t, failure(c.PutMetadata(t.Context(), "10.5072/A", record("A"))), "case does not count")
 	}
-	require.NoError(t, failure(responding(t, 201, plain, "OK", nil).PutMetadata(t.Context(), name, record("A"))), "it does not say under which name")
+	require.NoError(t, failure(responding(t, 201, plain, "OK", nil).PutMetadata(t.Context(), name, record("A"))),
+		"it does not say under which name")
 }
 
 func TestRefusedAddresses(t *testing.T) {
 	srv := newServer(t, nil)
 	for bad, code := range map[string]datacite.Code{
-		"": "missing", "https://repo.example.org/\nurl=https://evil.example": "encoding", "https://repo.example.org/\rurl=https://evil.example": "encoding",
-		"https://repo.example.org/\x00": "encoding", "https://repo.example.org/\ta": "encoding", "https://repo.example.org/a b": "encoding",
+		"": "missing", "https://repo.example.org/\nurl=https://evil.example": "encoding",
+		"https://repo.example.org/\rurl=https://evil.example": "encoding",
+		"https://repo.example.org/\x00":                       "encoding", "https://repo.example.org/\ta": "encoding", "https://repo.example.org/a b": "encoding",
 		"https://repo.example.org/\x7f": "encoding", "https://repo.example.org/\u0085a": "encoding", "https://repo.example.org/\u2028url=x": "encoding",
 		"https://repo.example.org/\u2029url=x": "encoding", "https://repo.example.org/\u00a0": "encoding", "https://repo.example.org/\xff": "encoding",
 		"https://repo.example.org/\n": "encoding", "/glacier/7": "uri", "https:///glacier": "uri", "javascript:alert(1)": "uri", "file:///etc/passwd": "uri",
@@ -159,7 +165,8 @@ func TestURLsArriveAsTheyAre(t *testing.T) {
 		return response(201, plain, "OK")
 	}, nil)
 	for exact, encoded := range map[string]string{
-		address: address, "https://repo.example.org/a%20b": "https://repo.example.org/a%2520b", "https://repo.example.org/a+b": "https://repo.example.org/a%2Bb",
+		address: address, "https://repo.example.org/a%20b": "https://repo.example.org/a%2520b",
+		"https://repo.example.org/a+b":              "https://repo.example.org/a%2Bb",
 		"https://repo.example.org/?q=a%2Bb+c&d=e=f": "https://repo.example.org/?q=a%252Bb%2Bc&d=e=f", "https://repo.example.org/a%0Aurl=x": "https://repo.example.org/a%250Aurl=x",
 		"https://repo.example.org/größe": "https://repo.example.org/größe", "https://repo.example.org/#part%2F": "https://repo.example.org/#part%252F", "ftp://ftp.example.org/x": "ftp://ftp.example.org/x",
 	} {
@@ -176,7 +183,8 @@ func TestURLsArriveAsTheyAre(t *testing.T) {
 
 // No URL adds a line to the body, of which the service decodes the values.
 func FuzzURLBody(f *testing.F) {
-	for _, seed := range []string{address, "https://a.example/%0Aurl=b", "https://a.example/\nurl=b", "http://0??", "https://a.example/a+b%2Bc", "ftp://a.example/\u2028"} {
+	for _, seed := range []string{address, "https://a.example/%0Aurl=b", "https://a.example/\nurl=b", "http://0??",
+		"https://a.example/a+b%2Bc", "ftp://a.example/\u2028"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, to string) {
@@ -206,15 +214,21 @@ func TestDocumentsThatCannotBeSent(t *testing.T) {
 		{mds.Document{ContentType: ";", Data: []byte("a")}, "doc.ContentType: \";\" is not a media type"},
 		{mds.XML(nil), "doc.Data: is empty"},
 		{mds.XML(bytes.Repeat([]byte("<resource/>"), 1<<20)), "doc.Data: is longer than 10 MiB"},
-		{mds.Document{ContentType: "text/plain", Data: bytes.Repeat([]byte("TY  - DATA\n"), 1<<20)}, "doc.Data: is longer than 10 MiB"},
+		{mds.Document{ContentType: "text/plain", Data: bytes.Repeat([]byte("TY  - DATA\n"), 1<<20)},
+			"doc.Data: is longer than 10 MiB"},
 		{mds.Document{Data: []byte("<resource/>")}, "doc.ContentType: is empty"},
-		{mds.Document{ContentType: "text/plain\r\nX-Evil: 1", Data: []byte("a")}, "doc.ContentType: has a character that is not allowed in a header"},
+		{mds.Document{ContentType: "text/plain\r\nX-Evil: 1", Data: []byte("a")},
+			"doc.ContentType: has a character that is not allowed in a header"},
 		{mds.Document{ContentType: "text/xml", Data: []byte("TY  - DATA")}, "doc.Data: is not XML"},
-		{mds.Document{ContentType: "application/json; a=~", Data: []byte("{}")}, "doc.ContentType: application/json is read as parameters"},
-		{mds.Document{ContentType: "application/x-www-form-urlencoded", Data: []byte("a=b")}, "doc.ContentType: application/x-www-form-urlencoded is read as"},
-		{mds.Document{ContentType: "multipart/form-data", Data: []byte("a=b")}, "doc.ContentType: multipart/form-data is read as parameters"},
+		{mds.Document{ContentType: "application/json; a=~", Data: []byte("{}")},
+			"doc.ContentType: application/json is read as parameters"},
+		{mds.Document{ContentType: "application/x-www-form-urlencoded", Data: []byte("a=b")},
+			"doc.ContentType: application/x-www-form-urlencoded is read as"},
+		{mds.Document{ContentType: "multipart/form-data", Data: []byte("a=b")},
+			"doc.ContentType: multipart/form-data is read as parameters"},
 		{mds.Document{ContentType: "text/x-json", Data: []byte("{}")}, "doc.ContentType: text/x-json is read as parameters"},
-		{mds.Document{ContentType: "application/jsonrequest", Data: []byte("{}")}, "doc.ContentType: application/jsonrequest is read as parameters"},
+		{mds.Document{ContentType: "application/jsonrequest", Data: []byte("{}")},
+			"doc.ContentType: application/jsonrequest is read as parameters"},
 	} {
 		_, errPut := srv.MDS().PutMetadata(t.Context(), name, tt.doc)
 		_, errMint := srv.MDS().Mint(t.Context(), "10.5072", tt.doc)
@@ -235,9 +249,11 @@ func TestCredentialsThatCannotBeSent(t *testing.T) {
 	}{
 		{credentials{}, "Config.Username: is empty; the metadata store needs"},
 		{credentials{Username: "REPO"}, "Config.Password: is empty"},
-		{credentials{Username: "DC.sesamesesamesesamesesame", Password: "x"}, "Config.Username: is an API key; give the name of the account"},
+		{credentials{Username: "DC.sesamesesamesesamesesame", Password: "x"},
+			"Config.Username: is an API key; give the name of the account"},
 	} {
-		_, err := mds.NewClient(datacite.Config{Service: datacite.Test, Username: tt.creds.Username, Password: tt.creds.Password})
+		_, err := mds.NewClient(datacite.Config{Service: datacite.Test, Username: tt.creds.Username,
+			Password: tt.creds.Password})
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.ErrorContains(t, err, tt.want)
 		assert.NotContains(t, err.Error(), "sesame")

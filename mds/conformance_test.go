@@ -40,8 +40,10 @@ func TestStates(t *testing.T) {
 		{"PUT metadata of a registered DOI makes it findable", "Register Hide PutMetadata", nil, datacitetest.StateFindable},
 		{"Show of a registered DOI makes it findable", "Register Hide Show Show", nil, datacitetest.StateFindable},
 		{"DELETE doi of a draft removes it", "PutMetadata DeleteDraft", nil, ""},
-		{"DELETE doi of a findable DOI is refused", "Register DeleteDraft", datacite.ErrNotAllowed, datacitetest.StateFindable},
-		{"DELETE doi of a registered DOI is refused", "Register Hide DeleteDraft", datacite.ErrNotAllowed, datacitetest.StateRegistered},
+		{"DELETE doi of a findable DOI is refused", "Register DeleteDraft", datacite.ErrNotAllowed,
+			datacitetest.StateFindable},
+		{"DELETE doi of a registered DOI is refused", "Register Hide DeleteDraft", datacite.ErrNotAllowed,
+			datacitetest.StateRegistered},
 		{"DELETE metadata of a draft leaves it a draft", "PutMetadata Hide", nil, datacitetest.StateDraft},
 		{"DELETE metadata of an unknown DOI makes nothing", "Hide", datacite.ErrNotFound, ""},
 		{"Show of a draft is refused", "PutMetadata Show", mds.ErrNoURL, datacitetest.StateDraft},
@@ -141,7 +143,8 @@ func TestStatusCodes(t *testing.T) {
 		{"DELETE /metadata 404", nil, calls["Hide"], datacite.ErrNotFound, false},
 		{"DELETE /doi 200", draft, calls["DeleteDraft"], nil, false},
 		{"DELETE /doi 401", draft, calls["DeleteDraft"], datacite.ErrUnauthorized, false},
-		{"DELETE /doi 403", of(map[string]any{"client": "other.repo", "state": "draft"}), calls["DeleteDraft"], datacite.ErrForbidden, false},
+		{"DELETE /doi 403", of(map[string]any{"client": "other.repo", "state": "draft"}), calls["DeleteDraft"],
+			datacite.ErrForbidden, false},
 		{"DELETE /doi 404", nil, calls["DeleteDraft"], datacite.ErrNotFound, false},
 		{"DELETE /doi 405", findable, calls["DeleteDraft"], datacite.ErrNotAllowed, false},
 	} {
@@ -170,7 +173,9 @@ func TestStatusCodes(t *testing.T) {
 						assert.NotContains(t, err.Error(), datacitetest.Password)
 					}
 					if srv.Behaviour == datacitetest.Documented {
-						log := slices.DeleteFunc(srv.Requests(), func(r datacitetest.Request) bool { return strings.HasPrefix(r.URL.Path, "/dois/") })
+						log := slices.DeleteFunc(srv.Requests(), func(r datacitetest.Request) bool {
+							return strings.HasPrefix(r.URL.Path, "/dois/")
+						})
 						assert.Equal(t, code, strconv.Itoa(log[len(log)-1].Status))
 					}
 				})
@@ -181,7 +186,8 @@ func TestStatusCodes(t *testing.T) {
 
 // mintByService lets the service choose a name, as the documentation of Mint says.
 func mintByService(ctx context.Context, c *mds.Client, prefix string, doc mds.Document) (string, error) {
-	res, err := c.Do(ctx, &datacite.Request{Method: http.MethodPut, Path: "/metadata/" + prefix, ContentType: doc.ContentType, Body: doc.Data})
+	res, err := c.Do(ctx, &datacite.Request{Method: http.MethodPut, Path: "/metadata/" + prefix,
+		ContentType: doc.ContentType, Body: doc.Data})
 	if err != nil {
 		return "", err
 	}
@@ -195,7 +201,8 @@ func mintByService(ctx context.Context, c *mds.Client, prefix string, doc mds.Do
 // The service writes the identifier, whatever the metadata name.
 func TestMintByService(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		minted := must(mintByService(t.Context(), srv.MDS(), datacitetest.Prefix, naming(t, "DataCite XML", "10.5072/another")))(t)
+		minted := must(mintByService(t.Context(), srv.MDS(), datacitetest.Prefix,
+			naming(t, "DataCite XML", "10.5072/another")))(t)
 		assert.Regexp(t, `^10\.5072/[0-9a-z]{4}-[0-9a-z]{4}$`, minted)
 		assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
 		stored := must(srv.MDS().Metadata(t.Context(), minted))(t)
@@ -235,7 +242,8 @@ func TestSuffixCharacters(t *testing.T) {
 }
 
 var sentinels = []error{
-	datacite.ErrBadRequest, datacite.ErrUnauthorized, datacite.ErrForbidden, datacite.ErrNotFound, datacite.ErrNotAllowed, mds.ErrMetadataMissing, datacite.ErrTooLarge,
+	datacite.ErrBadRequest, datacite.ErrUnauthorized, datacite.ErrForbidden, datacite.ErrNotFound, datacite.ErrNotAllowed,
+	mds.ErrMetadataMissing, datacite.ErrTooLarge,
 	datacite.ErrMediaType, datacite.ErrInvalid, datacite.ErrInvalidDOI, mds.ErrNoMetadata, mds.ErrNoURL, datacite.ErrRateLimited, datacite.ErrServer, mds.ErrTimeout,
 	datacite.ErrUnreadable,
 }
@@ -298,7 +306,8 @@ func TestEveryResponseOfTheDeployedService(t *testing.T) {
 		{putMetadata, 415, "Content type application/x-www-form-urlencoded is not supported", datacite.ErrMediaType},
 		{putMetadata, 415, "Metadata format not recognized", datacite.ErrMediaType},
 		{putMetadata, 422, "Can't be blank", datacite.ErrInvalid},
-		{putMetadata, 422, "DOI 10.5072/x: Schema http://datacite.org/schema/kernel-3 is no longer supported", datacite.ErrInvalid},
+		{putMetadata, 422, "DOI 10.5072/x: Schema http://datacite.org/schema/kernel-3 is no longer supported",
+			datacite.ErrInvalid},
 		{putMetadata, 403, "Access is denied", datacite.ErrForbidden},
 		{del, 200, "OK", nil},
 		{del, 404, "DOI not found", datacite.ErrNotFound},
@@ -337,10 +346,12 @@ func TestEveryResponseOfTheDeployedService(t *testing.T) {
 			assert.Equal(t, tt.status, e.StatusCode)
 			assert.Equal(t, tt.status == 422 && tt.call == putMetadata, len(e.Details) > 0)
 			assert.True(t, strings.HasPrefix(err.Error(), "mds."+tt.call+": "), err.Error())
-			temporary := []error{datacite.ErrForbidden, datacite.ErrRateLimited, datacite.ErrServer, mds.ErrTimeout, datacite.ErrUnreadable}
+			temporary := []error{datacite.ErrForbidden, datacite.ErrRateLimited, datacite.ErrServer, mds.ErrTimeout,
+				datacite.ErrUnreadable}
 			passes, reads := slices.Contains(temporary, tt.want), slices.Contains([]string{get, getMetadata, state}, tt.call)
 			assert.Equal(t, passes, datacite.Temporary(err))
-			assert.Equal(t, passes && !reads, errors.Is(err, datacite.ErrUnclear), "a write is unclear if its response does not say whether it was carried out")
+			assert.Equal(t, passes && !reads, errors.Is(err, datacite.ErrUnclear),
+				"a write is unclear if its response does not say whether it was carried out")
 			if tt.want == datacite.ErrUnauthorized && tt.status == 404 {
 				assert.ErrorContains(t, err, "unknown account)")
 			}
@@ -355,12 +366,14 @@ func TestRefusedMetadataSayWhere(t *testing.T) {
 	}{
 		{
 			"as the deployed service passes it on",
-			"DOI 10.5072/GLACIER-7: Missing child element(s). Expected is ( {http://datacite.org/schema/kernel-4}title ). at line 7, column 0",
+			"DOI 10.5072/GLACIER-7: Missing child element(s). Expected is ( {http://datacite.org/schema/kernel-4}title ). at " +
+				"line 7, column 0",
 			datacite.Finding{Path: "titles", Line: 7},
 		},
 		{
 			"as the validator writes it",
-			"8:0: ERROR: Element '{http://datacite.org/schema/kernel-4}title', attribute 'titleType': The value 'x' is not an element of the set",
+			"8:0: ERROR: Element '{http://datacite.org/schema/kernel-4}title', attribute 'titleType': The value 'x' is not an " +
+				"element of the set",
 			datacite.Finding{Path: "title", Line: 8},
 		},
 		{

@@ -81,7 +81,8 @@ func (d Document) Findings() []datacite.Finding {
 		found, _ = metadata.FindingsXML(bytes.NewReader(d.Data)) // the error is that of a reader
 	}
 	return slices.DeleteFunc(found, func(f datacite.Finding) bool {
-		return slices.Contains([]datacite.Code{datacite.CodeIdentifier, datacite.CodeJSON, datacite.CodeNotInJSON, datacite.CodeNotInXML}, f.Code)
+		return slices.Contains([]datacite.Code{datacite.CodeIdentifier, datacite.CodeJSON, datacite.CodeNotInJSON,
+			datacite.CodeNotInXML}, f.Code)
 	})
 }
 
@@ -106,15 +107,21 @@ func (d Document) check() error {
 	case len(d.Data) == 0:
 		return datacite.Invalid(datacite.Finding{Path: "doc.Data", Code: datacite.CodeMissing, Reason: "is empty"})
 	case d.ContentType == "":
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeMissing, Reason: "is empty; mds.XML sets it for metadata XML"})
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeMissing,
+			Reason: "is empty; mds.XML sets it for metadata XML"})
 	case strings.ContainsFunc(d.ContentType, func(r rune) bool { return r < ' ' || r > '~' }):
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeEncoding, Reason: "has a character that is not allowed in a header"})
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeEncoding,
+			Reason: "has a character that is not allowed in a header"})
 	case kind == "":
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeSyntax, Reason: fmt.Sprintf("%q is not a media type", d.ContentType)})
-	case kind == "application/json", kind == "text/x-json", kind == "application/jsonrequest", kind == "application/x-www-form-urlencoded", kind == "multipart/form-data":
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeValue, Reason: fmt.Sprintf("%s is read as parameters by the service; the comment of Document has types that work", kind)})
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeSyntax,
+			Reason: fmt.Sprintf("%q is not a media type", d.ContentType)})
+	case kind == "application/json", kind == "text/x-json", kind == "application/jsonrequest",
+		kind == "application/x-www-form-urlencoded", kind == "multipart/form-data":
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeValue,
+			Reason: fmt.Sprintf("%s is read as parameters by the service; the comment of Document has types that work", kind)})
 	case !d.isXML() && (kind == "application/xml" || kind == "text/xml"):
-		return datacite.Invalid(datacite.Finding{Path: "doc.Data", Code: datacite.CodeSyntax, Reason: "is not XML, as doc.ContentType says"})
+		return datacite.Invalid(datacite.Finding{Path: "doc.Data", Code: datacite.CodeSyntax,
+			Reason: "is not XML, as doc.ContentType says"})
 	}
 	return document.Check("doc.Data", d.Data)
 }
@@ -151,7 +158,8 @@ func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error
 }
 
 func (c *Client) metadata(ctx context.Context, op, name string) (*Document, error) {
-	request := transport.Request{Op: op, Method: "GET", Path: "/metadata/" + doi.Store.Path(name), Accept: "application/xml", Most: transport.MaxDocument}
+	request := transport.Request{Op: op, Method: "GET", Path: "/metadata/" + doi.Store.Path(name),
+		Accept: "application/xml", Most: transport.MaxDocument}
 	res, err := c.read(ctx, name, request)
 	if err != nil {
 		return nil, err
@@ -220,7 +228,8 @@ func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document)
 		return "", err
 	}
 	if stored, ok := storedName(res); ok && !doi.Equal(stored, name) {
-		return "", c.core.Unreadable(request, res, fmt.Errorf("the service stored the metadata under %s: %w", stored, errOtherDOI))
+		return "", c.core.Unreadable(request, res,
+			fmt.Errorf("the service stored the metadata under %s: %w", stored, errOtherDOI))
 	}
 	return status, nil
 }

@@ -27,15 +27,27 @@ import (
 // formats are small documents of everything that the service keeps.
 var formats = map[string]struct{ contentType, text string }{
 	"DataCite XML": {mds.XMLType, string(record("Glacier length").Data)},
-	"schema.org":   {"application/vnd.schemaorg.ld+json", `{"@context":"https://schema.org","@type":"Dataset","name":"Glacier length","author":{"name":"Ada Lovelace"},"publisher":{"name":"R"},"datePublished":"2026"}`},
-	"Codemeta": {"application/vnd.codemeta.ld+json", `{"@context":"https://raw.githubusercontent.com/codemeta/codemeta/master/codemeta.jsonld","@type":"SoftwareSourceCode","title":"Glacier length",
+	"schema.org": {"application/vnd.schemaorg.ld+json",
+		`{"@context":"https://schema.org","@type":"Dataset","name":"Glacier length","author":{"name":"Ada ` +
+			`Lovelace"},"publisher":{"name":"R"},"datePublished":"2026"}`},
+	"Codemeta": {"application/vnd.codemeta.ld+json",
+		`{"@context":"https://raw.githubusercontent.com/codemeta/codemeta/master/codemeta.jsonld","@type":"SoftwareSourceCode","title":"Glacier length",
 		"name":"Glacier length","author":{"name":"Ada Lovelace"},"agents":[{"@type":"person","givenName":"Ada","familyName":"Lovelace"}],"publisher":"R","datePublished":"2026"}`},
-	"DataCite JSON": {"application/vnd.datacite.datacite+json", `{"schema-version":"http://datacite.org/schema/kernel-4","types":{"resourceTypeGeneral":"Dataset"},"creators":[{"name":"Lovelace, Ada"}],
+	"DataCite JSON": {"application/vnd.datacite.datacite+json",
+		`{"schema-version":"http://datacite.org/schema/kernel-4","types":{"resourceTypeGeneral":"Dataset"},"creators":[{"name":"Lovelace, Ada"}],
 		"titles":[{"title":"Glacier length"}],"publisher":"R","publicationYear":2026}`},
-	"Crosscite": {"application/vnd.crosscite.crosscite+json", `{"types":{"resourceTypeGeneral":"Dataset"},"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Glacier length"}],"publisher":"R","publication_year":2026}`},
-	"Citeproc":  {"application/vnd.citationstyles.csl+json", `{"type":"dataset","DOI":"10.5072/glacier-7","title":"Glacier length","publisher":"R","issued":{"date-parts":[[2026]]},"author":[{"family":"Lovelace","given":"Ada"}]}`},
-	"RIS":       {"application/x-research-info-systems", "TY  - DATA\r\nT1  - Glacier length\r\nAU  - Lovelace, Ada\r\nPB  - R\r\nPY  - 2026\r\nDO  - 10.5072/glacier-7\r\nER  - \r\n"},
-	"BibTeX":    {"application/x-bibtex", "@misc{a,\n  title = {Glacier length},\n  author = {Lovelace, Ada},\n  publisher = {R},\n  doi = {10.5072/glacier-7},\n  year = {2026}\n}\n"},
+	"Crosscite": {"application/vnd.crosscite.crosscite+json",
+		`{"types":{"resourceTypeGeneral":"Dataset"},"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Glacier ` +
+			`length"}],"publisher":"R","publication_year":2026}`},
+	"Citeproc": {"application/vnd.citationstyles.csl+json",
+		`{"type":"dataset","DOI":"10.5072/glacier-7","title":"Glacier ` +
+			`length","publisher":"R","issued":{"date-parts":[[2026]]},"author":[{"family":"Lovelace","given":"Ada"}]}`},
+	"RIS": {"application/x-research-info-systems",
+		"TY  - DATA\r\nT1  - Glacier length\r\nAU  - Lovelace, Ada\r\nPB  - R\r\nPY  - 2026\r\nDO  - " +
+			"10.5072/glacier-7\r\nER  - \r\n"},
+	"BibTeX": {"application/x-bibtex",
+		"@misc{a,\n  title = {Glacier length},\n  author = {Lovelace, Ada},\n  publisher = {R},\n  doi = " +
+			"{10.5072/glacier-7},\n  year = {2026}\n}\n"},
 }
 
 // of is a document in a format.
@@ -101,10 +113,12 @@ func TestNewDocument(t *testing.T) {
 	doc := glacier()
 	assert.Equal(t, mds.XMLType, doc.ContentType)
 	rec := must(metadata.ParseXML(bytes.NewReader(doc.Data)))(t)
-	rec.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "https://example.org/m", RelatedIdentifierType: metadata.IdentifierURL,
-		RelationType: metadata.RelationHasMetadata, RelatedMetadataScheme: "citeproc+json", SchemeURI: "https://example.org/s", SchemeType: "XSD"}}
+	rec.RelatedIdentifiers = []metadata.RelatedIdentifier{
+		{RelatedIdentifier: "https://example.org/m", RelatedIdentifierType: metadata.IdentifierURL,
+			RelationType: metadata.RelationHasMetadata, RelatedMetadataScheme: "citeproc+json", SchemeURI: "https://example.org/s", SchemeType: "XSD"}}
 	rec.Language = "de " // which JSON cannot have
-	rec.RelatedItems = []metadata.RelatedItem{{RelatedItemType: "Book", RelationType: metadata.RelationCites, Titles: []metadata.Title{{Title: "B", Lang: "en"}}}}
+	rec.RelatedItems = []metadata.RelatedItem{
+		{RelatedItemType: "Book", RelationType: metadata.RelationCites, Titles: []metadata.Title{{Title: "B", Lang: "en"}}}}
 	var codes []datacite.Code
 	for _, f := range rec.Findings() {
 		codes = append(codes, f.Code)
@@ -119,7 +133,8 @@ func naming(t *testing.T, format, doi string) mds.Document {
 	t.Helper()
 	text := strings.NewReplacer(
 		`identifierType="DOI"></`, `identifierType="DOI"> https://doi.org/`+doi+" </", "10.5072/glacier-7", doi,
-		`"@type":"Dataset"`, `"@type":"Dataset","@id":"https://doi.org/`+doi+`"`, `"@type":"SoftwareSourceCode"`, `"@type":"SoftwareSourceCode","identifier":"`+doi+`"`,
+		`"@type":"Dataset"`, `"@type":"Dataset","@id":"https://doi.org/`+doi+
+			`"`, `"@type":"SoftwareSourceCode"`, `"@type":"SoftwareSourceCode","identifier":"`+doi+`"`,
 		`"types":`, `"doi":"`+doi+`","types":`,
 	).Replace(formats[format].text)
 	require.Contains(t, text, doi)
@@ -136,7 +151,8 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 			_, errRegister := c.Register(ctx, name, address, doc, nil)
 			for _, err := range []error{errPut, errRegister} {
 				require.ErrorIs(t, err, datacite.ErrInvalid, format)
-				require.EqualError(t, err, "datacite: doc.Data: names 10.5072/somebody-else, another DOI than 10.5072/glacier-7; OtherDOI permits that")
+				require.EqualError(t, err, "datacite: doc.Data: names 10.5072/somebody-else, another DOI than 10.5072/glacier-7; "+
+					"OtherDOI permits that")
 			}
 			assert.Len(t, srv.Requests(), since, "something was sent")
 
@@ -152,8 +168,10 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 			assert.Empty(t, srv.State("10.5072/somebody-else"))
 			assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
 		}
-		r := &metadata.Record{DOI: "10.5072/somebody-else", Creators: []metadata.Creator{{Name: "Lovelace, Ada"}}, Titles: []metadata.Title{{Title: "A"}},
-			Publisher: metadata.Publisher{Name: "R"}, PublicationYear: "2026", Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeText}}
+		r := &metadata.Record{DOI: "10.5072/somebody-else", Creators: []metadata.Creator{{Name: "Lovelace, Ada"}},
+			Titles:    []metadata.Title{{Title: "A"}},
+			Publisher: metadata.Publisher{Name: "R"}, PublicationYear: "2026", Types: metadata.Types{
+				ResourceTypeGeneral: metadata.ResourceTypeText}}
 		doc := must(mds.NewDocument(r))(t)
 		require.ErrorIs(t, failure(c.Register(ctx, name, address, doc, nil)), datacite.ErrInvalid)
 	})
@@ -163,9 +181,13 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 func TestWhatNamesNoOtherDOI(t *testing.T) {
 	for _, doc := range []mds.Document{
 		of("DataCite XML", strings.Replace(string(record("A").Data), `DOI"></`, `DOI">(:tba)</`, 1)),
-		of("DataCite XML", strings.Replace(string(record("A").Data), `DOI"></`, `DOI"><!-- 10.5072/b -->10.5072/<![CDATA[GLACIER-7]]></`, 1)),
-		of("DataCite XML", strings.Replace(string(record("A").Data), "</resource>", `<alternateIdentifiers><alternateIdentifier alternateIdentifierType="DOI">10.5072/b</alternateIdentifier></alternateIdentifiers></resource>`, 1)),
-		of("schema.org", strings.Replace(formats["schema.org"].text, `"name"`, `"@id":"https://repo.example.org/glacier/7","isPartOf":{"@id":"https://doi.org/10.5072/b"},"name"`, 1)),
+		of("DataCite XML", strings.Replace(string(record("A").Data), `DOI"></`,
+			`DOI"><!-- 10.5072/b -->10.5072/<![CDATA[GLACIER-7]]></`, 1)),
+		of("DataCite XML", strings.Replace(string(record("A").Data), "</resource>",
+			`<alternateIdentifiers><alternateIdentifier alternateIdentifierType="DOI">10.5072/b</alternateIdentifier>`+
+				`</alternateIdentifiers></resource>`, 1)),
+		of("schema.org", strings.Replace(formats["schema.org"].text, `"name"`,
+			`"@id":"https://repo.example.org/glacier/7","isPartOf":{"@id":"https://doi.org/10.5072/b"},"name"`, 1)),
 		of("BibTeX", strings.Replace(formats["BibTeX"].text, "10.5072/glacier-7", `https://doi.org/10.5072/GLACIER\-7`, 1)),
 	} {
 		require.NoError(t, failure(newServer(t, nil).MDS().PutMetadata(t.Context(), name, doc)), string(doc.Data))
@@ -189,12 +211,16 @@ func TestRegistrationsWarn(t *testing.T) {
 		c := srv.MDS()
 		for range 2 { // new, and unchanged
 			done := must(c.Register(t.Context(), name, address, ofRecord, nil))(t)
-			assert.Equal(t, []string{"creators[0].lang", "relatedItems[0].creators[0]"}, pathsOf(done.Warnings), "the second is not in the XML")
+			assert.Equal(t, []string{"creators[0].lang", "relatedItems[0].creators[0]"}, pathsOf(done.Warnings),
+				"the second is not in the XML")
 		}
-		named, err := c.Register(t.Context(), name, address, mds.XML([]byte(strings.Replace(string(record("A").Data), "</resource>",
-			`<alternateIdentifiers><alternateIdentifier alternateIdentifierType="URL">`+address+`</alternateIdentifier></alternateIdentifiers></resource>`, 1))), nil)
+		named, err := c.Register(t.Context(), name, address,
+			mds.XML([]byte(strings.Replace(string(record("A").Data), "</resource>",
+				`<alternateIdentifiers><alternateIdentifier alternateIdentifierType="URL">`+address+
+					`</alternateIdentifier></alternateIdentifiers></resource>`, 1))), nil)
 		require.NoError(t, err)
-		assert.Equal(t, []string{"alternateIdentifiers[0].alternateIdentifier"}, pathsOf(named.Warnings), "the service does not keep the DOI's own URL")
+		assert.Equal(t, []string{"alternateIdentifiers[0].alternateIdentifier"}, pathsOf(named.Warnings),
+			"the service does not keep the DOI's own URL")
 		done := must(c.Register(t.Context(), name, address, raw, nil))(t)
 		require.Equal(t, []string{"creators[0].lang"}, pathsOf(done.Warnings))
 		assert.Contains(t, done.Warnings[0].String(), "warning: line 5, column 27: creators[0].lang")
@@ -231,7 +257,8 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 		given := withPieces(r)
 		done, err := srv.MDS().Register(t.Context(), name, address, mds.XML(given), nil)
 		if err != nil {
-			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrMediaType), "%d: %v: %s", i, err, given)
+			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrMediaType), "%d: %v: %s", i, err,
+				given)
 			if len(srv.Requests()) == 0 {
 				notWellFormed++
 			} else {
@@ -257,7 +284,8 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 		require.Equal(t, mds.ChangeNone, again.Change, "%d: %q\n%s\n%s", i, again.Altered, given, stored)
 		srv.Close()
 	}
-	t.Logf("%d documents: %d are not well formed, %d are refused by the service, %d are stored as they are, %d altered", *documents, notWellFormed, refused, same, altered)
+	t.Logf("%d documents: %d are not well formed, %d are refused by the service, %d are stored as they are, %d altered",
+		*documents, notWellFormed, refused, same, altered)
 	assert.Greater(t, same, *documents/20)
 	assert.Greater(t, altered, *documents/50)
 	assert.Greater(t, notWellFormed, *documents/20)
@@ -276,22 +304,31 @@ func TestAlteredNamesEachDifference(t *testing.T) {
 		given, stored string
 		want          []string
 	}{
-		{"<titles><title>A</title><title>B</title></titles><version>1</version>", "<titles><title>A</title><title>C</title></titles><version>1</version>", []string{
-			`/resource/titles[1]/title[2]: "B" was given and is not stored`, `/resource/titles[1]/title[2]: "C" is stored and was not given`,
-		}},
+		{"<titles><title>A</title><title>B</title></titles><version>1</version>",
+			"<titles><title>A</title><title>C</title></titles><version>1</version>", []string{
+				`/resource/titles[1]/title[2]: "B" was given and is not stored`,
+				`/resource/titles[1]/title[2]: "C" is stored and was not given`,
+			}},
 		{"<titles><title>A</title></titles>", "<titles><title>A<b>x</b>y</title></titles>", []string{
-			`/resource/titles[1]/title[1]/b[1]: "x" is stored and was not given`, `/resource/titles[1]/title[1]: "y" is stored and was not given`,
+			`/resource/titles[1]/title[1]/b[1]: "x" is stored and was not given`,
+			`/resource/titles[1]/title[1]: "y" is stored and was not given`,
 		}},
 		{"<a>1</a><a/>", "<a>1</a>", []string{`/resource/a[2]: "" was given and is not stored`}},
 		{"<a>1<b/>1</a>", "<a>1<b/></a>", []string{`/resource/a[1]: "1" was given and is not stored`}},
 		{"<a b='1' c='2'/>", "<a c='2' b='1'/>", nil},
 		{"<a b='1 2'/><c/>", "<a b='1\n2'/><c/>", nil},
 		{"<a b='1 2'/>", "<a b='1&#13;2'/>", nil},
-		{"<a b='1 2'/>", "<a b='12'/>", []string{`/resource/a[1]/@b: "1 2" was given and is not stored`, `/resource/a[1]/@b: "12" is stored and was not given`}},
+		{"<a b='1 2'/>", "<a b='12'/>", []string{`/resource/a[1]/@b: "1 2" was given and is not stored`,
+			`/resource/a[1]/@b: "12" is stored and was not given`}},
 		{"<a>1<b/>2</a>", "<a>2<b/>1</a>", []string{"the order of the elements"}},
-		{"<a>" + strings.Repeat("<b>1</b>", 10) + "</a>", "<a>" + strings.Repeat("<c>2</c>", 10) + "</a>", append(lost("b", 1, 10, "was given and is not stored"), lost("c", 2, 10, "is stored and was not given")...)},
-		{"<a>" + strings.Repeat("<b>1</b>", 15) + "</a>", "<a>" + strings.Repeat("<c>2</c>", 15) + "</a>", append(append(lost("b", 1, 15, "was given and is not stored"), lost("c", 2, 4, "is stored and was not given")...), "and 11 more")},
-		{"<a/>", "<a>" + account.Password + "</a>", []string{`/resource/a[1]: "" was given and is not stored`, `/resource/a[1]: "REDACTED" is stored and was not given`}},
+		{"<a>" + strings.Repeat("<b>1</b>", 10) + "</a>", "<a>" + strings.Repeat("<c>2</c>", 10) + "</a>",
+			append(lost("b", 1, 10, "was given and is not stored"), lost("c", 2, 10, "is stored and was not given")...)},
+		{"<a>" + strings.Repeat("<b>1</b>", 15) + "</a>", "<a>" + strings.Repeat("<c>2</c>", 15) + "</a>",
+			append(append(lost("b", 1, 15, "was given and is not stored"), lost("c", 2, 4, "is stored and was not given")...),
+				"and 11 more")},
+		{"<a/>", "<a>" + account.Password + "</a>",
+			[]string{`/resource/a[1]: "" was given and is not stored`,
+				`/resource/a[1]: "REDACTED" is stored and was not given`}},
 	} {
 		c := served(t, func(req *http.Request) *http.Response {
 			switch {
@@ -302,7 +339,8 @@ func TestAlteredNamesEachDifference(t *testing.T) {
 			}
 			return response(200, "application/xml", root+tt.stored+"</resource>")
 		}, nil)
-		done := must(c.Register(t.Context(), name, address, mds.XML([]byte(root+tt.given+"</resource>")), &mds.RegisterOptions{Show: true}))(t)
+		done := must(c.Register(t.Context(), name, address, mds.XML([]byte(root+tt.given+"</resource>")),
+			&mds.RegisterOptions{Show: true}))(t)
 		assert.Equal(t, tt.want, done.Altered, tt.given)
 	}
 }
@@ -325,7 +363,8 @@ func TestNamesBeyondASCII(t *testing.T) {
 func withPieces(r *rand.Rand) []byte {
 	text := string(record("Glacier | length").Data)
 	if r.IntN(4) == 0 {
-		text = strings.Replace(text, "</resource>", "<descriptions><description descriptionType=\"Abstract\">One|<br/>two</description></descriptions></resource>", 1)
+		text = strings.Replace(text, "</resource>",
+			"<descriptions><description descriptionType=\"Abstract\">One|<br/>two</description></descriptions></resource>", 1)
 	}
 	for range r.IntN(3) + 1 {
 		piece := xmlPieces[r.IntN(len(xmlPieces))]
@@ -349,10 +388,12 @@ func withPieces(r *rand.Rand) []byte {
 }
 
 var xmlPieces = []string{
-	"<i>in situ</i>", "<sub>2</sub>", "<br>", "</br>", "<br/>", "<b >x</b >", "<I>x</I>", "<![CDATA[<b>x</b> & <y>]]>", "<![CDATA[ ]]>", "<!-- c -->", "<?p i?>",
+	"<i>in situ</i>", "<sub>2</sub>", "<br>", "</br>", "<br/>", "<b >x</b >", "<I>x</I>", "<![CDATA[<b>x</b> & <y>]]>",
+	"<![CDATA[ ]]>", "<!-- c -->", "<?p i?>",
 	"&amp;", "&", "&lt;i&gt;", "&#60;i&#62;", "&#13;", "&#x1F600;", "&nbsp;", "&#0;", "\ufeff", "\u200b", "é", "e\u0301", "\U0001F9CA", "\xe4", "\r\n", "\n\n  ", "\t",
 	"<", ">", "]]>", "\"", "'", "\x01", "\ufffe", "\u0085", "\u2028", "<title>", "</title>", "</title><title xml:lang=\"de\">Zwei", "</title><title titleType=\"Subtitle\">",
-	"<identifier>10.5072/other</identifier>", " identifierType='DOI'", "<code>a</code>", "<strong>a</strong><em>b</em>", "<pre>\n a\n</pre>", "<sup>2</sup>",
+	"<identifier>10.5072/other</identifier>", " identifierType='DOI'", "<code>a</code>", "<strong>a</strong><em>" +
+		"b</em>", "<pre>\n a\n</pre>", "<sup>2</sup>",
 }
 
 // content writes down what an XML document says, independently of how the client
@@ -382,7 +423,8 @@ func content(t *testing.T, data []byte) string {
 				continue
 			}
 			depth++
-			fmt.Fprintf(&out, "<%s %s%s\n", strings.Join(strings.Fields(token.Name.Space), " "), token.Name.Local, attributes(token.Attr))
+			fmt.Fprintf(&out, "<%s %s%s\n", strings.Join(strings.Fields(token.Name.Space), " "), token.Name.Local,
+				attributes(token.Attr))
 		case xml.EndElement:
 			flush()
 			depth--
@@ -443,7 +485,8 @@ func TestNothingIsChangedInSilence(t *testing.T) {
 func TestNothingIsRepaired(t *testing.T) {
 	for _, row := range testkit.Table(t, deployedStore, "Broken documents") {
 		srv, c := newDeployed(t)
-		require.ErrorIs(t, failure(c.Register(t.Context(), name, address, mds.XML([]byte(testkit.Expand(t, deployedStore, row[0]))), nil)), datacite.ErrInvalid, row[0])
+		require.ErrorIs(t, failure(c.Register(t.Context(), name, address,
+			mds.XML([]byte(testkit.Expand(t, deployedStore, row[0]))), nil)), datacite.ErrInvalid, row[0])
 		assert.Empty(t, srv.Requests(), row[0])
 	}
 }

@@ -42,7 +42,8 @@ var (
 	// ErrHidden: the DOI is hidden, or may be, and registering it would make it findable again.
 	// RegisterOptions.Show permits this; Update of package dois changes a hidden DOI and
 	// keeps it hidden. The error also matches [datacite.ErrNotAllowed].
-	ErrHidden error = &transport.Condition{Text: "mds: not changed, as every change makes the DOI findable", General: datacite.ErrNotAllowed}
+	ErrHidden error = &transport.Condition{Text: "mds: not changed, as every change makes the DOI findable",
+		General: datacite.ErrNotAllowed}
 	// ErrUnconfirmed: the service accepted a registration, but reading the DOI back failed
 	// or returned other values. The service may be slow.
 	ErrUnconfirmed error = &transport.Condition{Text: "mds: registered, but not read back as written", Passes: true}
@@ -177,7 +178,9 @@ func (c *Client) accepted(r transport.Request, res *transport.Response) (Status,
 	case isKnown && res.StatusCode == accepts:
 		return status, nil
 	case isKnown, status == "", markup(res.Data), res.StatusCode != http.StatusOK:
-		return "", c.core.Unreadable(r, res, fmt.Errorf("the service accepts a %s with %d and OK or CREATED, not with %d and %.200q", r.Method, accepts, res.StatusCode, status))
+		return "", c.core.Unreadable(r, res,
+			fmt.Errorf("the service accepts a %s with %d and OK or CREATED, not with %d and %.200q", r.Method, accepts,
+				res.StatusCode, status))
 	}
 	return "", c.core.Unsuccessful(r, res, string(status), errRefused)
 }

@@ -13,8 +13,10 @@ import (
 
 // Refusals that the DOI API confirms.
 var (
-	errForeignDOI    error = &transport.Condition{Text: "the DOI belongs to another account", General: datacite.ErrForbidden}
-	errForeignPrefix error = &transport.Condition{Text: "the account has no right to the prefix", General: datacite.ErrForbidden}
+	errForeignDOI error = &transport.Condition{Text: "the DOI belongs to another account",
+		General: datacite.ErrForbidden}
+	errForeignPrefix error = &transport.Condition{Text: "the account has no right to the prefix",
+		General: datacite.ErrForbidden}
 )
 
 // read sends a request that reads a DOI.
@@ -66,7 +68,8 @@ func once(ctx context.Context) context.Context {
 // foreignPrefix asks the API to publish a random name of a prefix, as the store does for
 // [Client.CheckAccess]: without metadata, so that nothing is made where the account has the right to.
 func (c *Client) foreignPrefix(ctx context.Context, op, prefix string) bool {
-	const body = `{"data":{"type":"dois","attributes":{"should_validate":"true","source":"mds","event":"publish","url":"https://example.org/"}}}`
+	const body = `{"data":{"type":"dois","attributes":{"should_validate":"true","source":"mds","event":"publish",` +
+		`"url":"https://example.org/"}}}`
 	_, err := c.records.Do(once(ctx), transport.Request{
 		Op: op, Method: http.MethodPut, Path: "/dois/" + doi.API.Path(doi.New(prefix)), Accept: transport.JSONType,
 		ContentType: "application/vnd.api+json", Body: strings.NewReader(body), Access: transport.Required, Expected: http.StatusForbidden,

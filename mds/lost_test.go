@@ -22,7 +22,8 @@ import (
 func losing(t *testing.T, kind datacitetest.FaultKind, times int, when func(*http.Request) bool) *datacitetest.Server {
 	t.Helper()
 	losses := slices.Repeat([]*datacitetest.Fault{{Kind: kind, Behind: true}}, times)
-	return newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: datacitetest.First(losses...).When(when)})
+	return newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed,
+		Faults: datacitetest.First(losses...).When(when)})
 }
 
 func anything(*http.Request) bool { return true }
@@ -36,11 +37,13 @@ func TestARefusalMayBeALostService(t *testing.T) {
 			c := as(t, srv, account, opts)
 			_, errPut := c.PutMetadata(ctx, name, record("A"))
 			_, errMint := mintByService(ctx, c, datacitetest.Prefix, record("A"))
-			for _, err := range []error{errPut, errMint, c.CheckAccess(ctx, datacitetest.Prefix, address), c.DeleteDraft(ctx, name)} {
+			for _, err := range []error{errPut, errMint, c.CheckAccess(ctx, datacitetest.Prefix, address),
+				c.DeleteDraft(ctx, name)} {
 				require.ErrorIs(t, err, datacite.ErrForbidden)
 				require.ErrorIs(t, err, datacite.ErrUnclear)
 				assert.True(t, datacite.Temporary(err))
-				assert.ErrorContains(t, err, "Access is denied (the service responds the same when it has lost the service behind it); it is not known whether the service carried it out")
+				assert.ErrorContains(t, err, "Access is denied (the service responds the same when it has lost the service "+
+					"behind it); it is not known whether the service carried it out")
 				wanted := attempts
 				if err == errMint {
 					wanted = 1 // what may not be sent twice
@@ -194,8 +197,9 @@ func TestOnlyTheAPIConfirmsARefusal(t *testing.T) {
 		get, put func() (*http.Response, error)
 		final    bool
 	}{
-		"unknown, and refused":              {says(404, unknown), says(403, denied), true},
-		"unknown, and allowed":              {says(404, unknown), says(422, `{"errors":[{"source":"xml","title":"Can't be blank"}]}`), false},
+		"unknown, and refused": {says(404, unknown), says(403, denied), true},
+		"unknown, and allowed": {says(404, unknown),
+			says(422, `{"errors":[{"source":"xml","title":"Can't be blank"}]}`), false},
 		"unknown, and a wrong login":        {says(404, unknown), says(404, unknown), false},
 		"unknown, and refused by a gateway": {says(404, unknown), says(403, `{"message":"Forbidden"}`), false},
 		"unknown, and a page":               {says(404, unknown), says(403, `<html><title>403</title>`), false},
@@ -244,21 +248,27 @@ func says(status int, body string) func() (*http.Response, error) {
 
 func TestCheckAccess(t *testing.T) {
 	for _, b := range behaviours() {
-		srv := newServer(t, &datacitetest.Options{Behaviour: b, Accounts: []datacitetest.Account{{Domains: []string{"repo.example.org"}}}})
+		srv := newServer(t, &datacitetest.Options{Behaviour: b,
+			Accounts: []datacitetest.Account{{Domains: []string{"repo.example.org"}}}})
 		c := srv.MDS()
 		require.NoError(t, c.CheckAccess(t.Context(), datacitetest.Prefix, address))
-		require.ErrorIs(t, as(t, srv, wrong, nil).CheckAccess(t.Context(), datacitetest.Prefix, address), datacite.ErrUnauthorized)
+		require.ErrorIs(t, as(t, srv, wrong, nil).CheckAccess(t.Context(), datacitetest.Prefix, address),
+			datacite.ErrUnauthorized)
 		assert.Error(t, c.CheckAccess(t.Context(), "10.70000", address), "prefix of another account")
 		err := c.CheckAccess(t.Context(), datacitetest.Prefix, "https://elsewhere.example.net/")
-		assert.Equal(t, b == datacitetest.Documented, errors.Is(err, datacite.ErrBadRequest), "domain of somebody else: %v", err)
+		assert.Equal(t, b == datacitetest.Documented, errors.Is(err, datacite.ErrBadRequest), "domain of somebody else: %v",
+			err)
 		err = c.CheckAccess(t.Context(), datacitetest.Prefix, "")
-		assert.Equal(t, b == datacitetest.Documented, err != nil, "the deployed service does not look at the address: %v", err)
-		require.NoError(t, newServer(t, &datacitetest.Options{Behaviour: b}).MDS().CheckAccess(t.Context(), datacitetest.Prefix, ""))
+		assert.Equal(t, b == datacitetest.Documented, err != nil, "the deployed service does not look at the address: %v",
+			err)
+		require.NoError(t, newServer(t, &datacitetest.Options{Behaviour: b}).MDS().CheckAccess(t.Context(),
+			datacitetest.Prefix, ""))
 		sent := len(srv.Requests())
 		require.ErrorIs(t, c.CheckAccess(t.Context(), "10.5072/a", address), datacite.ErrInvalidDOI)
 		require.ErrorIs(t, c.CheckAccess(t.Context(), datacitetest.Prefix, "nowhere"), datacite.ErrInvalid)
 		assert.Len(t, srv.Requests(), sent)
 		assert.Empty(t, srv.Names(), "nothing was written")
 	}
-	require.ErrorIs(t, responding(t, 201, plain, "OK", nil).CheckAccess(t.Context(), datacitetest.Prefix, address), datacite.ErrUnreadable)
+	require.ErrorIs(t, responding(t, 201, plain, "OK", nil).CheckAccess(t.Context(), datacitetest.Prefix, address),
+		datacite.ErrUnreadable)
 }

@@ -75,7 +75,8 @@ type RegisterOptions struct {
 // Register sends GET /doi/{doi}, GET /dois/{doi} to the DOI API for a DOI that has a URL, GET
 // /metadata/{doi}, the PUTs that are needed, with Show and a reason for hiding PUT /dois/{doi}, and
 // then the GETs of /doi/{doi} and /metadata/{doi} again.
-func (c *Client) Register(ctx context.Context, doiName, address string, doc Document, opts *RegisterOptions) (*Registration, error) {
+func (c *Client) Register(ctx context.Context, doiName, address string, doc Document,
+	opts *RegisterOptions) (*Registration, error) {
 	r, err := c.registration(doiName, address, doc, opts)
 	if err == nil {
 		err = r.compare(ctx)
@@ -114,7 +115,8 @@ func (c *Client) registration(doiName, address string, doc Document, opts *Regis
 	if err := checkAddress(address); err != nil {
 		return nil, err
 	}
-	r := &registration{client: c, doc: doc, done: Registration{DOI: name, URL: address, Warnings: doc.warnings(name, address)}}
+	r := &registration{client: c, doc: doc,
+		done: Registration{DOI: name, URL: address, Warnings: doc.warnings(name, address)}}
 	if opts != nil {
 		r.options = *opts
 	}
@@ -231,11 +233,13 @@ func (r *registration) clearReason(ctx context.Context) error {
 	switch {
 	case r.options.Show && r.done.StateBefore == StateRegisteredOrFindable:
 		r.done.Warnings = append(r.done.Warnings, datacite.Finding{Path: "reason", Code: datacite.CodeConflict, Warning: true,
-			Reason: "if the DOI was hidden with a reason, the findable DOI still has it; nothing shows it without Config.Service.API; ChangeState of package dois removes it"})
+			Reason: "if the DOI was hidden with a reason, the findable DOI still has it; nothing shows it without " +
+				"Config.Service.API; ChangeState of package dois removes it"})
 	case r.clearsReason():
 		_, err := r.client.records.Do(ctx, transport.Request{
 			Op: opRegister, Method: "PUT", Path: "/dois/" + doi.API.Path(r.done.DOI), ContentType: "application/vnd.api+json",
-			Body: bytes.NewReader([]byte(`{"data":{"type":"dois","attributes":{"reason":null}}}`)), Accept: transport.JSONType, Access: transport.Required,
+			Body: bytes.NewReader([]byte(`{"data":{"type":"dois","attributes":{"reason":null}}` +
+				`}`)), Accept: transport.JSONType, Access: transport.Required,
 		})
 		return err
 	}

@@ -22,7 +22,8 @@ import (
 func TestANewDOIIsNothingToWarnOf(t *testing.T) {
 	var log bytes.Buffer
 	srv := newServer(t, nil)
-	c := as(t, srv, account, &datacite.Config{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	c := as(t, srv, account, &datacite.Config{
+		Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	must(c.Register(t.Context(), name, address, record("A"), nil))(t)
 	assert.Equal(t, []string{
 		"GET /doi/" + name, "PUT /metadata/" + name, "PUT /doi/" + name, "GET /doi/" + name, "GET /metadata/" + name,
@@ -47,11 +48,13 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 		_, err := srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"), nil)
 		require.ErrorIs(t, err, mds.ErrHalfRegistered)
 		require.ErrorIs(t, err, datacite.ErrBadRequest)
-		assert.ErrorContains(t, err, "mds: the metadata are stored, setting the URL failed: 10.5072/glacier-7: mds.PutURL: PUT ")
+		assert.ErrorContains(t, err, "mds: the metadata are stored, setting the URL failed: 10.5072/glacier-7: mds.PutURL: "+
+			"PUT ")
 		assert.False(t, datacite.Temporary(err))
 		assert.Equal(t, datacitetest.StateDraft, srv.State(name))
 
-		require.ErrorIs(t, failure(srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"), nil)), mds.ErrHalfRegistered, "it still is")
+		require.ErrorIs(t, failure(srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"), nil)),
+			mds.ErrHalfRegistered, "it still is")
 
 		done := must(srv.MDS().Register(t.Context(), name, address, record("A"), nil))(t)
 		assert.Equal(t, mds.ChangeUpdated, done.Change)
@@ -97,14 +100,16 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			srv := newServer(t, nil)
 			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-				if srv.State(name) == datacitetest.StateFindable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
+				if srv.State(name) == datacitetest.StateFindable && strings.HasPrefix(req.URL.Path, "/doi/") &&
+					req.Method == "GET" {
 					return response(200, plain, "https://repo.example.org/cut"), nil
 				}
 				return next.RoundTrip(req)
 			})
 			_, err := c.Register(t.Context(), name, address, record("A"), nil)
 			require.ErrorIs(t, err, mds.ErrUnconfirmed)
-			assert.ErrorContains(t, err, "mds: registered, but not read back as written: 10.5072/glacier-7: its URL is \"https://repo.example.org/cut\", not \""+address+`"`)
+			assert.ErrorContains(t, err, "mds: registered, but not read back as written: 10.5072/glacier-7: its URL is "+
+				"\"https://repo.example.org/cut\", not \""+address+`"`)
 			assert.True(t, datacite.Temporary(err))
 		})
 	})
@@ -151,7 +156,8 @@ func TestRegisterWritesOnlyWhatDiffers(t *testing.T) {
 		want   mds.Change
 		state  mds.State
 	}{
-		{"nothing there", func(*testing.T, *datacitetest.Server) {}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.ChangeCreated, mds.StateFindable},
+		{"nothing there", func(*testing.T, *datacitetest.Server) {}, record("A"),
+			[]string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.ChangeCreated, mds.StateFindable},
 		{"a draft with these metadata", func(t *testing.T, srv *datacitetest.Server) {
 			must(srv.MDS().PutMetadata(t.Context(), name, record("A")))(t)
 		}, record("A"), []string{"PUT /doi/" + name}, mds.ChangeUpdated, mds.StateFindable},
@@ -230,7 +236,8 @@ func TestAHiddenDOIStaysHidden(t *testing.T) {
 			assert.Equal(t, mds.StateRegistered, done.State)
 		}
 		_, err := c.Register(ctx, name, address, record("A better title"), nil)
-		assert.EqualError(t, err, "mds: not changed, as every change makes the DOI findable: 10.5072/glacier-7: it is hidden; set RegisterOptions.Show if it shall be findable; Update of package dois keeps it hidden")
+		assert.EqualError(t, err, "mds: not changed, as every change makes the DOI findable: 10.5072/glacier-7: it is "+
+			"hidden; set RegisterOptions.Show if it shall be findable; Update of package dois keeps it hidden")
 		assert.False(t, asked, "nothing is about to be written")
 		assert.Zero(t, puts(srv, since))
 		assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
@@ -329,7 +336,8 @@ func TestTheStateIsNotGuessed(t *testing.T) {
 		for _, tt := range []struct {
 			path, body string
 			status     int
-		}{{"/dois/", "", 500}, {"/dois/", `{"data":`, 200}, {"/dois/", `{"data":{"id":"10.5072/another"}}`, 200}, {"/metadata/", "", 500}} {
+		}{{"/dois/", "", 500}, {"/dois/", `{"data":`, 200}, {"/dois/", `{"data":{"id":"10.5072/another"}}`, 200},
+			{"/metadata/", "", 500}} {
 			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
 				if strings.HasPrefix(req.URL.Path, tt.path) && req.Method == http.MethodGet {
 					return response(tt.status, "application/json", tt.body), nil
@@ -351,7 +359,8 @@ func relaid(doc mds.Document) mds.Document {
 		"\n", "", "  ", "", "<resource ", "<d:resource ", `xmlns="http`, `xmlns:d="http`, "</", "</d:", "<creator", "<d:creator", "<title", "<d:title",
 		"<publ", "<!-- a comment --><d:publ", "<resourceType", "<d:resourceType", "<identifier ", "<d:identifier ",
 	).Replace(string(doc.Data))
-	text = strings.ReplaceAll(text, "<d:identifier identifierType=\"DOI\"></d:identifier>", "<d:identifier identifierType=\"DOI\">"+strings.ToUpper(name)+"</d:identifier>")
+	text = strings.ReplaceAll(text, "<d:identifier identifierType=\"DOI\"></d:identifier>",
+		"<d:identifier identifierType=\"DOI\">"+strings.ToUpper(name)+"</d:identifier>")
 	return mds.XML([]byte(text))
 }
 
@@ -409,7 +418,8 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 	srv, clean := newDeployed(t)
 	findable(t, srv, name)
 	must(clean.PutMetadata(ctx, "10.5072/draft", record("Draft")))(t)
-	for who, creds := range map[string]credentials{"wrong password": wrong, "unknown account": {Username: "NO.BODY", Password: "x"}} {
+	for who, creds := range map[string]credentials{"wrong password": wrong,
+		"unknown account": {Username: "NO.BODY", Password: "x"}} {
 		t.Run(who, func(t *testing.T) {
 			c := as(t, srv, creds, nil)
 			got := must(c.URL(ctx, name))(t)

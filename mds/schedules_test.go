@@ -27,7 +27,8 @@ var schedules = flag.Int("schedules", 70, "random fault schedules that each beha
 // store and between the store and the service behind it, and looks at what the
 // service has at the end. The seed in a test's name brings its schedule back.
 func TestFaultSchedules(t *testing.T) {
-	stories := []func(*testing.T, *world, *rand.Rand){registerStory, ensureStory, mintStory, beforeStory, deleteStory, hideStory}
+	stories := []func(*testing.T, *world, *rand.Rand){registerStory, ensureStory, mintStory, beforeStory, deleteStory,
+		hideStory}
 	for seed := range uint64(*schedules) {
 		for _, b := range behaviours() {
 			t.Run(fmt.Sprintf("%d/%s", seed, b), func(t *testing.T) {
@@ -76,7 +77,8 @@ func (w *world) sound() { w.faults = nil }
 // service behind it.
 func anyFault(r *rand.Rand) *datacitetest.Fault {
 	f := &datacitetest.Fault{Behind: r.IntN(2) == 0, RetryAfter: time.Duration(r.IntN(2)) * 7 * time.Second}
-	kinds, statuses := []datacitetest.FaultKind{datacitetest.FaultDropBefore, datacitetest.FaultDropAfter, datacitetest.FaultStatus, datacitetest.FaultStatusAfter, datacitetest.FaultDelay}, []int{429, 500, 502, 503, 504, 403}
+	kinds, statuses := []datacitetest.FaultKind{datacitetest.FaultDropBefore, datacitetest.FaultDropAfter,
+		datacitetest.FaultStatus, datacitetest.FaultStatusAfter, datacitetest.FaultDelay}, []int{429, 500, 502, 503, 504, 403}
 	if !f.Behind {
 		kinds = append(kinds, datacitetest.FaultDropDuring, datacitetest.FaultCutResponse)
 	}
@@ -97,7 +99,8 @@ func maybe(t *testing.T, err error) {
 		return
 	}
 	for _, final := range []error{
-		datacite.ErrUnauthorized, datacite.ErrNotFound, datacite.ErrNotAllowed, datacite.ErrInvalid, datacite.ErrBadRequest, mds.ErrMetadataMissing, datacite.ErrMediaType,
+		datacite.ErrUnauthorized, datacite.ErrNotFound, datacite.ErrNotAllowed, datacite.ErrInvalid, datacite.ErrBadRequest,
+		mds.ErrMetadataMissing, datacite.ErrMediaType,
 	} {
 		assert.NotErrorIs(t, err, final)
 	}
@@ -173,17 +176,20 @@ func ensureStory(t *testing.T, w *world, r *rand.Rand) {
 		}
 	}
 	before, wanted := look(t, w.Server, name), stored{datacitetest.StateFindable, address, "New"}
-	_, err := w.broken(t, r).Register(ctx, name, address, record("New"), &mds.RegisterOptions{NoReadBack: r.IntN(2) == 0, Show: true})
+	_, err := w.broken(t, r).Register(ctx, name, address, record("New"),
+		&mds.RegisterOptions{NoReadBack: r.IntN(2) == 0, Show: true})
 	w.sound()
 	maybe(t, err)
 	after := look(t, w.Server, name)
-	if before.title == wanted.title && before.state != datacitetest.StateRegistered && err != nil && !errors.Is(err, mds.ErrUnconfirmed) {
+	if before.title == wanted.title && before.state != datacitetest.StateRegistered && err != nil &&
+		!errors.Is(err, mds.ErrUnconfirmed) {
 		assert.Contains(t, []stored{before, wanted}, after, "%v", err)
 		assert.True(t, after == before || errors.Is(err, datacite.ErrUnclear), "%v", err)
 	} else {
 		honest(t, before, after, wanted, err)
 	}
-	require.NoError(t, failure(clean.Register(ctx, name, address, record("New"), &mds.RegisterOptions{Show: true})), "every run after it converges")
+	require.NoError(t, failure(clean.Register(ctx, name, address, record("New"), &mds.RegisterOptions{Show: true})),
+		"every run after it converges")
 	assert.Equal(t, wanted, look(t, w.Server, name))
 	assert.Equal(t, []string{name}, w.Names())
 }
@@ -278,12 +284,13 @@ func beforeStory(t *testing.T, w *world, r *rand.Rand) {
 	before := look(t, w.Server, name)
 	refused := fmt.Errorf("taken: %w", &datacite.Error{StatusCode: 503}) // as temporary as can be
 	var seen []mds.State
-	_, err := w.broken(t, r).Register(ctx, name, address, record("New"), &mds.RegisterOptions{BeforeWrite: func(_ context.Context, _ string, found mds.State) error {
-		if seen = append(seen, found); found != mds.StateNone {
-			return refused
-		}
-		return nil
-	}})
+	_, err := w.broken(t, r).Register(ctx, name, address, record("New"),
+		&mds.RegisterOptions{BeforeWrite: func(_ context.Context, _ string, found mds.State) error {
+			if seen = append(seen, found); found != mds.StateNone {
+				return refused
+			}
+			return nil
+		}})
 	w.sound()
 	if errors.Is(err, refused) {
 		assert.False(t, datacite.Temporary(err), "%v", err)
@@ -300,10 +307,12 @@ func beforeStory(t *testing.T, w *world, r *rand.Rand) {
 }
 
 // between is a client of a server with something in the line between them.
-func between(t testing.TB, srv *datacitetest.Server, line func(*http.Request, http.RoundTripper) (*http.Response, error)) *mds.Client {
+func between(t testing.TB, srv *datacitetest.Server,
+	line func(*http.Request, http.RoundTripper) (*http.Response, error)) *mds.Client {
 	t.Helper()
 	next := srv.HTTPClient().Transport
-	return as(t, srv, account, &datacite.Config{HTTPClient: &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
-		return line(req, next)
-	})}})
+	return as(t, srv, account, &datacite.Config{
+		HTTPClient: &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
+			return line(req, next)
+		})}})
 }

@@ -111,9 +111,10 @@ var viewJSON = jsonlex.NewObject(jsonlex.Field("data", jsonlex.NewObject(
 		jsonlex.Field("reason", func(d *jsonlex.Decoder, v *view) { v.reason = d.Text() }),
 		jsonlex.Field("xml", func(d *jsonlex.Decoder, v *view) { v.xml = readXML(d) }),
 	).Read),
-	jsonlex.Field("relationships", jsonlex.NewObject(jsonlex.Field("client", jsonlex.NewObject(jsonlex.Field("data", jsonlex.NewObject(
-		jsonlex.Field("id", func(d *jsonlex.Decoder, v *view) { v.owner = d.Text() }),
-	).Read)).Read)).Read),
+	jsonlex.Field("relationships", jsonlex.NewObject(jsonlex.Field("client",
+		jsonlex.NewObject(jsonlex.Field("data", jsonlex.NewObject(
+			jsonlex.Field("id", func(d *jsonlex.Decoder, v *view) { v.owner = d.Text() }),
+		).Read)).Read)).Read),
 ).Read))
 
 // readXML reads metadata in base64; nil for anything else.

@@ -32,11 +32,13 @@ type DifferenceKind string
 
 // The kinds of differences.
 const (
-	KindMissing   DifferenceKind = "missing"    // desired, and not found or not visible to the account
-	KindExtra     DifferenceKind = "extra"      // found, and not desired
-	KindChanged   DifferenceKind = "changed"    // another URL, state or metadata than desired: Difference.Changes
-	KindInvalid   DifferenceKind = "invalid"    // registered or findable, with metadata that the service would refuse today: Difference.Findings
-	KindOldSchema DifferenceKind = "old-schema" // with metadata of a schema version before 4, which the service no longer accepts
+	KindMissing DifferenceKind = "missing" // desired, and not found or not visible to the account
+	KindExtra   DifferenceKind = "extra"   // found, and not desired
+	KindChanged DifferenceKind = "changed" // another URL, state or metadata than desired: Difference.Changes
+	// registered or findable, with metadata that the service would refuse today: Difference.Findings
+	KindInvalid DifferenceKind = "invalid"
+	// with metadata of a schema version before 4, which the service no longer accepts
+	KindOldSchema DifferenceKind = "old-schema"
 )
 
 // A Difference is a difference between a DOI and what is desired. A DOI may have several,
@@ -46,8 +48,10 @@ type Difference struct {
 	Kind     DifferenceKind
 	Changes  []metadata.Change  // of KindChanged: paths in the metadata, "url", "state", "contentUrl" and "container"
 	Findings []datacite.Finding // of KindInvalid: the errors
-	Desired  *Desired           // as given; nil if the DOI is not desired. With Audited, EnsureAll writes what the audit found
-	Found    *dois.Record       // as [dois.Client.Get] returned it; for KindExtra, as listed unless ReadExtra is set; nil for KindMissing
+	// as given; nil if the DOI is not desired. With Audited, EnsureAll writes what the audit found
+	Desired *Desired
+	// as [dois.Client.Get] returned it; for KindExtra, as listed unless ReadExtra is set; nil for KindMissing
+	Found *dois.Record
 }
 
 // String has a line for the DOI and one for each change or finding.
@@ -143,11 +147,13 @@ type AuditProgress struct {
 // service or of the context, [ErrNothingListed], or a [*datacite.ValidationError] for bad options, an invalid DOI, an
 // unknown state, or a DOI that is desired twice. It names [Desired].Place, or the number in
 // desired, from 0.
-func (c *Client) Audit(ctx context.Context, desired iter.Seq2[Desired, error], opts *AuditOptions) iter.Seq2[*Difference, error] {
+func (c *Client) Audit(ctx context.Context, desired iter.Seq2[Desired, error],
+	opts *AuditOptions) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
 		err := cmp.Or(c.core.Ready(ctx), opts.check())
 		if desired == nil {
-			err = datacite.Invalid(datacite.Finding{Path: "desired", Code: datacite.CodeMissing, Reason: "is nil; give an empty sequence to have every DOI as KindExtra"})
+			err = datacite.Invalid(datacite.Finding{Path: "desired", Code: datacite.CodeMissing,
+				Reason: "is nil; give an empty sequence to have every DOI as KindExtra"})
 		}
 		if err != nil {
 			yield(nil, err)
@@ -167,14 +173,17 @@ func (c *Client) Audit(ctx context.Context, desired iter.Seq2[Desired, error], o
 
 func (o *AuditOptions) check() error {
 	if o == nil || len(o.ClientID) == 0 && len(o.Prefix) == 0 {
-		return datacite.Invalid(datacite.Finding{Path: "AuditOptions", Code: datacite.CodeMissing, Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"})
+		return datacite.Invalid(datacite.Finding{Path: "AuditOptions", Code: datacite.CodeMissing,
+			Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"})
 	}
 	if o.Kinds != nil && len(o.Kinds) == 0 {
-		return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: datacite.CodeValue, Reason: "is empty, so nothing would be reported; leave it nil to look for all"})
+		return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: datacite.CodeValue,
+			Reason: "is empty, so nothing would be reported; leave it nil to look for all"})
 	}
 	for _, k := range o.Kinds {
 		if !slices.Contains([]DifferenceKind{KindMissing, KindExtra, KindChanged, KindInvalid, KindOldSchema}, k) {
-			return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: datacite.CodeVocabulary, Reason: fmt.Sprintf("has %q, which is not a kind of difference", string(k))})
+			return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: datacite.CodeVocabulary,
+				Reason: fmt.Sprintf("has %q, which is not a kind of difference", string(k))})
 		}
 	}
 	return nil
@@ -206,7 +215,8 @@ func (a *audit) run(ctx context.Context, desired iter.Seq2[Desired, error]) erro
 		return err
 	}
 	if a.progress.Found == 0 && !a.opts.AllowEmpty {
-		return fmt.Errorf("reconcile.Audit: %w: the service lists no DOI of %s; is the name right?", ErrNothingListed, a.opts.scope())
+		return fmt.Errorf("reconcile.Audit: %w: the service lists no DOI of %s; is the name right?", ErrNothingListed,
+			a.opts.scope())
 	}
 	err := bulk.Map(ctx, a.batches(), runtime.GOMAXPROCS(0), a.judge, func(judged []judgement) error {
 		for i := range judged {
@@ -228,8 +238,8 @@ func (o *AuditOptions) scope() string {
 	return strings.Join(slices.Concat(o.ClientID, o.Prefix), ", ")
 }
 
-// An entry is what is kept of a Desired: of XML, not the record that was read from it. Metadata follow it, after a zero:
-// they are read by their own decoder.
+// An entry is what is kept of a Desired: of XML, not the record that was read from it. Metadata follow
+// it, after a zero: they are read by their own decoder.
 type entry struct {
 	Desired
 	Number int // in the source
@@ -377,7 +387,9 @@ func repeated(name string, earlier, later []byte) error {
 // list reads what the service has.
 func (a *audit) list(ctx context.Context) error {
 	const maxSize = 1000
-	opts := &dois.ListOptions{ClientID: a.opts.ClientID, Prefix: a.opts.Prefix, Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true, Detail: a.metadata} // texts are compared with the XML
+	// texts are compared with the XML
+	opts := &dois.ListOptions{ClientID: a.opts.ClientID, Prefix: a.opts.Prefix, Page: query.Page{Size: maxSize},
+		Affiliation: true, Publisher: true, Detail: a.metadata}
 	if !a.metadata && !a.looksFor(KindInvalid) && a.opts.Listed == nil {
 		opts.Fields = []string{"doi", "url", "state", "schemaVersion", "titles"}
 	}

@@ -39,7 +39,8 @@ func newHolding(n int) holding {
 	for i := range n {
 		name := fmt.Sprintf("10.5072/h%06d", i)
 		rec := complete(fmt.Sprintf("Title %d", i))
-		h[name] = reconcile.Desired{DOI: name, URL: fmt.Sprintf("https://example.org/%d", i), State: dois.StateFindable, Metadata: &rec, Whole: true}
+		h[name] = reconcile.Desired{DOI: name, URL: fmt.Sprintf("https://example.org/%d", i), State: dois.StateFindable,
+			Metadata: &rec, Whole: true}
 	}
 	return h
 }
@@ -71,7 +72,8 @@ func (h holding) write(t testing.TB, srv *datacitetest.Server) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		w := h[name]
-		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: w.DOI, URL: w.URL, Event: dois.EventPublish, Record: *w.Metadata})
+		_, err := srv.DOIs().Create(t.Context(),
+			&dois.Draft{DOI: w.DOI, URL: w.URL, Event: dois.EventPublish, Record: *w.Metadata})
 		require.NoError(t, err)
 	}
 }
@@ -105,7 +107,8 @@ func (h holding) damage(t testing.TB, srv *datacitetest.Server, n int) map[strin
 			rec.State = dois.StateDraft
 		case 5:
 			rec.Subjects, rec.Version = []metadata.Subject{{Subject: "unwanted"}}, "1"
-			rec.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "A 1", AlternateIdentifierType: "local"}}
+			rec.AlternateIdentifiers = []metadata.AlternateIdentifier{
+				{AlternateIdentifier: "A 1", AlternateIdentifierType: "local"}}
 		case 6:
 			kinds[name] = []reconcile.DifferenceKind{reconcile.KindChanged, reconcile.KindInvalid}
 			rec.Titles = nil
@@ -151,7 +154,9 @@ func TestAuditFindsWhatWasPlanted(t *testing.T) {
 		planted := h.plant(t, srv, 80)
 		before := len(srv.Requests())
 		var seen []reconcile.AuditProgress
-		opts := &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}, Progress: func(p reconcile.AuditProgress) { seen = append(seen, p) }}
+		opts := &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}, Progress: func(p reconcile.AuditProgress) {
+			seen = append(seen, p)
+		}}
 		assert.Equal(t, planted, differ(t, srv.Reconcile().Audit(t.Context(), h.all(), opts)))
 		requests := srv.Requests()[before:]
 		assert.LessOrEqual(t, len(requests), n/1000+2+len(planted))
@@ -176,7 +181,8 @@ func TestAuditTellsWhatDiffers(t *testing.T) {
 		h["unsaid"] = reconcile.Desired{DOI: "doi:10.5072/H000002"}
 		delete(h, "10.5072/h000002")
 		var found []string
-		for d, err := range srv.Reconcile().Audit(t.Context(), h.all(), &reconcile.AuditOptions{ClientID: []string{strings.ToLower(datacitetest.Username)}}) {
+		for d, err := range srv.Reconcile().Audit(t.Context(), h.all(),
+			&reconcile.AuditOptions{ClientID: []string{strings.ToLower(datacitetest.Username)}}) {
 			require.NoError(t, err)
 			found = append(found, d.String())
 		}
@@ -196,17 +202,20 @@ func TestAuditOfAURLAmongTheNames(t *testing.T) {
 		h := newHolding(1)
 		w := h["10.5072/h000000"]
 		w.Metadata.AlternateIdentifiers = []metadata.AlternateIdentifier{
-			{AlternateIdentifier: w.URL, AlternateIdentifierType: "URL"}, {AlternateIdentifier: "A 1", AlternateIdentifierType: "local"},
+			{AlternateIdentifier: w.URL, AlternateIdentifierType: "URL"},
+			{AlternateIdentifier: "A 1", AlternateIdentifierType: "local"},
 		}
 		h.write(t, srv)
-		assert.Empty(t, differ(t, srv.Reconcile().Audit(t.Context(), h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
+		assert.Empty(t, differ(t, srv.Reconcile().Audit(t.Context(), h.all(),
+			&reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
 	})
 }
 
 // A page of the list is older than the records, and nothing is invented.
 func TestAuditLooksBeforeItTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, IndexLag: time.Hour})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true,
+			IndexLag: time.Hour})
 		h := newHolding(20)
 		h.write(t, srv)
 		srv.Advance(2 * time.Hour)
@@ -225,9 +234,11 @@ func TestAuditLooksBeforeItTells(t *testing.T) {
 		h["made"] = reconcile.Desired{DOI: "10.5072/made", State: dois.StateDraft, Metadata: &made}
 		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
 		delete(h, "made")
-		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})), "the list does not have it yet")
+		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})),
+			"the list does not have it yet")
 		srv.Advance(2 * time.Hour)
-		assert.Equal(t, map[string][]reconcile.DifferenceKind{"10.5072/made": {reconcile.KindExtra}}, differ(t, c.Audit(ctx, h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
+		assert.Equal(t, map[string][]reconcile.DifferenceKind{"10.5072/made": {reconcile.KindExtra}},
+			differ(t, c.Audit(ctx, h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
 	})
 }
 
@@ -246,7 +257,8 @@ func TestAuditOverBadLines(t *testing.T) {
 					bad.Store(true)
 					found := map[string][]reconcile.DifferenceKind{}
 					var end error
-					for d, err := range srv.Reconcile().Audit(t.Context(), h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}}) {
+					for d, err := range srv.Reconcile().Audit(t.Context(), h.all(),
+						&reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}}) {
 						if end = err; err == nil {
 							found[d.DOI] = append(found[d.DOI], d.Kind)
 						}
@@ -271,7 +283,8 @@ func TestAuditOfSomeKinds(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		h := newHolding(30)
 		planted := h.plant(t, srv, 16)
-		opts := &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}, Kinds: []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindExtra, reconcile.KindOldSchema}}
+		opts := &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix},
+			Kinds: []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindExtra, reconcile.KindOldSchema}}
 		changed := &reconcile.AuditOptions{Prefix: opts.Prefix, Kinds: []reconcile.DifferenceKind{reconcile.KindChanged}}
 		before := len(srv.Requests())
 		found := differ(t, srv.Reconcile().Audit(t.Context(), h.all(), changed))
@@ -280,7 +293,9 @@ func TestAuditOfSomeKinds(t *testing.T) {
 			w.Metadata = nil
 			h[name] = w
 		}
-		maps.DeleteFunc(planted, func(_ string, kinds []reconcile.DifferenceKind) bool { return kinds[0] == reconcile.KindChanged })
+		maps.DeleteFunc(planted, func(_ string, kinds []reconcile.DifferenceKind) bool {
+			return kinds[0] == reconcile.KindChanged
+		})
 		before = len(srv.Requests())
 		assert.Equal(t, planted, differ(t, srv.Reconcile().Audit(t.Context(), h.all(), opts)))
 		assert.Contains(t, srv.Requests()[before].URL.RawQuery, "fields", "no metadata are asked for")
@@ -298,11 +313,12 @@ func TestAuditOfExtras(t *testing.T) {
 		h.put(t, srv)
 		for _, read := range []bool{false, true} {
 			before, names := len(srv.Requests()), []string{}
-			opts := &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}, Kinds: []reconcile.DifferenceKind{reconcile.KindExtra}, ReadExtra: read, Listed: func(r *dois.Record) {
-				names = append(names, r.DOI)
-				assert.Equal(t, h[r.DOI].Metadata.Creators, r.Creators)
-				assert.Equal(t, h[r.DOI].Metadata.Publisher.Name, r.Publisher.Name)
-			}}
+			opts := &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix},
+				Kinds: []reconcile.DifferenceKind{reconcile.KindExtra}, ReadExtra: read, Listed: func(r *dois.Record) {
+					names = append(names, r.DOI)
+					assert.Equal(t, h[r.DOI].Metadata.Creators, r.Creators)
+					assert.Equal(t, h[r.DOI].Metadata.Publisher.Name, r.Publisher.Name)
+				}}
 			for d, err := range srv.Reconcile().Audit(t.Context(), holding{}.all(), opts) {
 				require.NoError(t, err)
 				assert.Equal(t, h[d.DOI].URL, d.Found.URL)
@@ -318,7 +334,8 @@ func TestAuditOfExtras(t *testing.T) {
 // A record that moves while the list is read may be on two of its pages.
 func TestAuditOfAMovingRecord(t *testing.T) {
 	service := &listing{n: 3500, moved: 3000}
-	diffs := differ(t, service.client(t).Audit(t.Context(), holding{}.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}}))
+	diffs := differ(t, service.client(t).Audit(t.Context(), holding{}.all(),
+		&reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}}))
 	assert.Len(t, diffs, 3500)
 	assert.Equal(t, []reconcile.DifferenceKind{reconcile.KindExtra, reconcile.KindInvalid}, diffs[recordName(1999)])
 }
@@ -337,19 +354,23 @@ func TestAuditOfAPart(t *testing.T) {
 			}
 			h[name] = w
 		}
-		opts := &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}, Adapt: func(w *reconcile.Desired, found *dois.Record) error {
-			w.URL = found.URL
-			return nil
-		}}
+		opts := &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix},
+			Adapt: func(w *reconcile.Desired, found *dois.Record) error {
+				w.URL = found.URL
+				return nil
+			}}
 		before := len(srv.Requests())
-		assert.Equal(t, map[string][]reconcile.DifferenceKind{"10.5072/h000007": {reconcile.KindChanged}}, differ(t, srv.Reconcile().Audit(t.Context(), h.all(), opts)))
+		assert.Equal(t, map[string][]reconcile.DifferenceKind{"10.5072/h000007": {reconcile.KindChanged}},
+			differ(t, srv.Reconcile().Audit(t.Context(), h.all(), opts)))
 		assert.Equal(t, 2, len(srv.Requests())-before)
-		for r, err := range srv.Reconcile().EnsureAll(t.Context(), reconcile.Corrections(srv.Reconcile().Audit(t.Context(), h.all(), opts)), &reconcile.Options{Adapt: opts.Adapt}) {
+		for r, err := range srv.Reconcile().EnsureAll(t.Context(),
+			reconcile.Corrections(srv.Reconcile().Audit(t.Context(), h.all(), opts)), &reconcile.Options{Adapt: opts.Adapt}) {
 			require.NoError(t, err)
 			require.NoError(t, r.Err)
 		}
 		whole["10.5072/h000007"].Metadata.Titles[0].Title = "New"
-		assert.Empty(t, differ(t, srv.Reconcile().Audit(t.Context(), whole.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})), "the rest is as it was")
+		assert.Empty(t, differ(t, srv.Reconcile().Audit(t.Context(), whole.all(),
+			&reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})), "the rest is as it was")
 	})
 }
 
@@ -376,29 +397,49 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		is     error
 		says   string
 	}{
-		"no scope":              {source(), nil, nil, datacite.ErrInvalid, "neither ClientID nor Prefix"},
-		"no prefix":             {source(), &reconcile.AuditOptions{Prefix: []string{"hello"}}, nil, datacite.ErrInvalid, "is not a prefix"},
-		"no kind":               {source(), &reconcile.AuditOptions{Prefix: []string{"10.5072"}, Kinds: []reconcile.DifferenceKind{"mising"}}, nil, datacite.ErrInvalid, "not a kind of difference"},
-		"no DOI":                {source(reconcile.Desired{DOI: "10.5072/a"}, reconcile.Desired{DOI: "hello"}), scope, nil, datacite.ErrInvalidDOI, "desired[1].DOI"},
-		"a DOI twice":           {source(reconcile.Desired{DOI: "10.5072/a"}, reconcile.Desired{DOI: "10.5072/b"}, reconcile.Desired{DOI: "doi:10.5072/A"}), scope, nil, datacite.ErrInvalid, `desired[2].DOI: "10.5072/a" is desired twice, also by desired[0]`},
-		"a DOI twice, by place": {source(reconcile.Desired{DOI: "10.5072/a", Place: "line 2"}, reconcile.Desired{DOI: "10.5072/A", Place: "line 9"}), scope, nil, datacite.ErrInvalid, `datacite: line 9, DOI: "10.5072/a" is desired twice, also by line 2`},
-		"no state":              {source(reconcile.Desired{DOI: "10.5072/a", State: dois.StateDraft}, reconcile.Desired{DOI: "10.5072/b", State: "public"}), scope, nil, datacite.ErrInvalid, `datacite: desired[1].State: is "public"; the states are draft, registered and findable`},
-		"a state in capitals":   {source(reconcile.Desired{DOI: "10.5072/b", State: "Findable", Place: "line 7"}), scope, nil, datacite.ErrInvalid, `datacite: line 7, State: is "Findable"`},
-		"metadata of another":   {source(reconcile.Desired{DOI: "10.5072/a", Metadata: &metadata.Record{DOI: "10.5072/b"}}), scope, nil, datacite.ErrInvalid, "desired[0].DOI"},
-		"the source":            {source(reconcile.Desired{DOI: "10.5072/a"}, reconcile.Desired{}), scope, nil, lost, ""},
-		"no temporary file":     {newHolding(8000).all(), &reconcile.AuditOptions{Prefix: []string{"10.5072"}, TempDir: "/nonexistent"}, nil, os.ErrNotExist, ""},
+		"no scope": {source(), nil, nil, datacite.ErrInvalid, "neither ClientID nor Prefix"},
+		"no prefix": {source(), &reconcile.AuditOptions{Prefix: []string{"hello"}}, nil, datacite.ErrInvalid,
+			"is not a prefix"},
+		"no kind": {source(),
+			&reconcile.AuditOptions{Prefix: []string{"10.5072"},
+				Kinds: []reconcile.DifferenceKind{"mising"}}, nil, datacite.ErrInvalid, "not a kind of difference"},
+		"no DOI": {source(reconcile.Desired{DOI: "10.5072/a"}, reconcile.Desired{DOI: "hello"}), scope, nil,
+			datacite.ErrInvalidDOI, "desired[1].DOI"},
+		"a DOI twice": {source(reconcile.Desired{DOI: "10.5072/a"}, reconcile.Desired{DOI: "10.5072/b"},
+			reconcile.Desired{DOI: "doi:10.5072/A"}), scope, nil, datacite.ErrInvalid, `desired[2].DOI: "10.5072/a" is ` +
+			`desired twice, also by desired[0]`},
+		"a DOI twice, by place": {source(reconcile.Desired{DOI: "10.5072/a", Place: "line 2"},
+			reconcile.Desired{DOI: "10.5072/A",
+				Place: "line 9"}), scope, nil, datacite.ErrInvalid, `datacite: line 9, DOI: "10.5072/a" is desired twice, also ` +
+			`by line 2`},
+		"no state": {source(reconcile.Desired{DOI: "10.5072/a", State: dois.StateDraft},
+			reconcile.Desired{DOI: "10.5072/b",
+				State: "public"}), scope, nil, datacite.ErrInvalid, `datacite: desired[1].State: is "public"; the states are ` +
+			`draft, registered and findable`},
+		"a state in capitals": {source(reconcile.Desired{DOI: "10.5072/b", State: "Findable", Place: "line 7"}), scope, nil,
+			datacite.ErrInvalid, `datacite: line 7, State: is "Findable"`},
+		"metadata of another": {source(reconcile.Desired{DOI: "10.5072/a", Metadata: &metadata.Record{DOI: "10.5072/b"}}),
+			scope, nil, datacite.ErrInvalid, "desired[0].DOI"},
+		"the source": {source(reconcile.Desired{DOI: "10.5072/a"}, reconcile.Desired{}), scope, nil, lost, ""},
+		"no temporary file": {newHolding(8000).all(),
+			&reconcile.AuditOptions{Prefix: []string{"10.5072"}, TempDir: "/nonexistent"}, nil, os.ErrNotExist, ""},
 		"the list": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
 			return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: 500}
 		}, datacite.ErrServer, ""},
-		"a record looked up":                         {source(reconcile.Desired{DOI: "10.5072/a"}), &reconcile.AuditOptions{Prefix: []string{"10.5072"}, AllowEmpty: true}, onlySingle, datacite.ErrServer, ""},
-		"nothing is listed, before any is looked up": {newHolding(8000).all(), &reconcile.AuditOptions{ClientID: []string{"exmple.repo"}, Prefix: []string{"10.5072"}}, onlySingle, reconcile.ErrNothingListed, "the service lists no DOI of exmple.repo, 10.5072; is the name right?"},
+		"a record looked up": {source(reconcile.Desired{DOI: "10.5072/a"}),
+			&reconcile.AuditOptions{Prefix: []string{"10.5072"}, AllowEmpty: true}, onlySingle, datacite.ErrServer, ""},
+		"nothing is listed, before any is looked up": {newHolding(8000).all(),
+			&reconcile.AuditOptions{ClientID: []string{"exmple.repo"},
+				Prefix: []string{"10.5072"}}, onlySingle, reconcile.ErrNothingListed, "the service lists no DOI of exmple.repo, " +
+				"10.5072; is the name right?"},
 		"a list that is cut": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
 			return &datacitetest.Fault{Kind: datacitetest.FaultCutResponse}
 		}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: tt.faults})
+				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true,
+					Faults: tt.faults})
 				var end error
 				n := 0
 				for d, err := range srv.Reconcile().Audit(t.Context(), tt.wanted, tt.opts) {
@@ -446,8 +487,8 @@ func onlySingle(_ int, r *http.Request) *datacitetest.Fault {
 	return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: http.StatusInternalServerError}
 }
 
-// TestAuditOnAllProcessors judges several DOIs at once, in their order all the same. However the audit ends, its goroutines
-// have ended, which testing/synctest sees to.
+// TestAuditOnAllProcessors judges several DOIs at once, in their order all the same. However the audit
+// ends, its goroutines have ended, which testing/synctest sees to.
 func TestAuditOnAllProcessors(t *testing.T) {
 	const n = 1000
 	for name, tt := range map[string]struct {
@@ -456,9 +497,11 @@ func TestAuditOnAllProcessors(t *testing.T) {
 		want  int // differences
 		says  string
 	}{
-		"all":        {want: n},
-		"left":       {left: 3, want: 3},
-		"an error":   {adapt: func(d *reconcile.Desired, _ *dois.Record) error { return fmt.Errorf("not %s", d.DOI) }, says: "not " + recordName(0)},
+		"all":  {want: n},
+		"left": {left: 3, want: 3},
+		"an error": {adapt: func(d *reconcile.Desired, _ *dois.Record) error {
+			return fmt.Errorf("not %s", d.DOI)
+		}, says: "not " + recordName(0)},
 		"no context": {want: 7, says: context.Canceled.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -468,7 +511,8 @@ func TestAuditOnAllProcessors(t *testing.T) {
 				defer cancel()
 				var together sync.WaitGroup
 				together.Add(2)
-				opts := &reconcile.AuditOptions{Prefix: []string{"10.5072"}, Kinds: []reconcile.DifferenceKind{reconcile.KindChanged}, Adapt: tt.adapt}
+				opts := &reconcile.AuditOptions{Prefix: []string{"10.5072"},
+					Kinds: []reconcile.DifferenceKind{reconcile.KindChanged}, Adapt: tt.adapt}
 				if tt.adapt == nil {
 					var once sync.Map
 					opts.Adapt = func(d *reconcile.Desired, _ *dois.Record) error {
@@ -535,7 +579,8 @@ func TestAuditMemory(t *testing.T) {
 	dir, client := t.TempDir(), service.client(t)
 	calls, before, most := 0, inUse(), uint64(0)
 	opts := &reconcile.AuditOptions{
-		Prefix: []string{datacitetest.Prefix}, TempDir: dir, Kinds: []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindExtra, reconcile.KindChanged},
+		Prefix: []string{datacitetest.Prefix}, TempDir: dir,
+		Kinds: []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindExtra, reconcile.KindChanged},
 		Progress: func(reconcile.AuditProgress) {
 			if calls++; calls%5 == 0 {
 				most = max(most, inUse())
@@ -543,7 +588,8 @@ func TestAuditMemory(t *testing.T) {
 		},
 	}
 	assert.Empty(t, differ(t, client.Audit(t.Context(), wanted, opts)))
-	t.Logf("%d records: %d requests, %.1f bytes a DOI", *audited, service.asked, float64(most-min(most, before))/float64(*audited))
+	t.Logf("%d records: %d requests, %.1f bytes a DOI", *audited, service.asked,
+		float64(most-min(most, before))/float64(*audited))
 	assert.LessOrEqual(t, most, before+64*uint64(*audited))
 	assert.LessOrEqual(t, service.asked, *audited/1000+2)
 	left, err := os.ReadDir(dir)

@@ -29,7 +29,8 @@ func registerOdd(t *testing.T, srv *datacitetest.Server) (desired reconcile.Desi
 	_, err = srv.MDS().PutURL(t.Context(), "10.5072/odd", "https://example.org/odd")
 	require.NoError(t, err)
 	before = storedXML(t, srv)
-	return reconcile.Desired{DOI: "10.5072/odd", Clear: []string{"language"}}, before, strings.Replace(before, "\n  <d:language>en</d:language>", "", 1)
+	return reconcile.Desired{DOI: "10.5072/odd",
+		Clear: []string{"language"}}, before, strings.Replace(before, "\n  <d:language>en</d:language>", "", 1)
 }
 
 func storedXML(t *testing.T, srv *datacitetest.Server) string {
@@ -74,7 +75,8 @@ func TestBothWritesOfACorrectionArrive(t *testing.T) {
 					for o, err := range srv.Reconcile().EnsureAll(t.Context(), each([]reconcile.Desired{desired}), nil) {
 						require.NoError(t, err)
 						assert.Equal(t, reconcile.RoadBoth, o.Road)
-						if carriedOut := fault.Kind != datacitetest.FaultDropBefore && fault.Kind != datacitetest.FaultStatus; !tt.lost || carriedOut {
+						if carriedOut := fault.Kind != datacitetest.FaultDropBefore && fault.Kind != datacitetest.FaultStatus; !tt.lost ||
+							carriedOut {
 							require.NoError(t, o.Err)
 							continue
 						}
@@ -130,7 +132,8 @@ func TestTheSecondWriteOutlastsTheContext(t *testing.T) {
 		onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
 			desired, before, _ := registerOdd(t, srv)
 			ctx, cancel := context.WithCancel(t.Context())
-			_, err := srv.Reconcile().Ensure(ctx, desired, &reconcile.Options{BeforeWrite: func(context.Context, *reconcile.Outcome) error { cancel(); return nil }})
+			_, err := srv.Reconcile().Ensure(ctx, desired,
+				&reconcile.Options{BeforeWrite: func(context.Context, *reconcile.Outcome) error { cancel(); return nil }})
 			require.ErrorIs(t, err, context.Canceled)
 			assert.NotErrorIs(t, err, reconcile.ErrHalfWritten)
 			assert.Equal(t, before, storedXML(t, srv))
@@ -168,7 +171,8 @@ func TestCorrectionsUnderRandomFaults(t *testing.T) {
 			srv.SetFaults(datacitetest.Schedule(seed, r.Float64()))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(r.IntN(1000))*time.Second)
 			defer cancel()
-			for o, err := range srv.Reconcile().EnsureAll(ctx, each([]reconcile.Desired{desired}), &reconcile.Options{Rounds: 1 + r.IntN(3)}) {
+			for o, err := range srv.Reconcile().EnsureAll(ctx, each([]reconcile.Desired{desired}),
+				&reconcile.Options{Rounds: 1 + r.IntN(3)}) {
 				if o == nil {
 					require.ErrorIs(t, err, context.DeadlineExceeded, "seed %d", seed)
 					continue
@@ -191,10 +195,12 @@ func TestCorrectionsUnderRandomFaults(t *testing.T) {
 // Of stored XML that cannot be read, nobody can say what a write as JSON would take away.
 func TestXMLThatCannotBeReadIsALoss(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
-	stored := &dois.Record{URL: "https://example.org/odd", State: dois.StateFindable, Record: complete("Broken"), MetadataXML: []byte(odd[:len(odd)-20])}
+	stored := &dois.Record{URL: "https://example.org/odd", State: dois.StateFindable, Record: complete("Broken"),
+		MetadataXML: []byte(odd[:len(odd)-20])}
 	stored.DOI = "10.5072/odd"
 	require.NoError(t, srv.PutRecord(stored))
-	desired := reconcile.Desired{DOI: "10.5072/odd", Metadata: &metadata.Record{Titles: []metadata.Title{{Title: "Whole"}}}}
+	desired := reconcile.Desired{DOI: "10.5072/odd",
+		Metadata: &metadata.Record{Titles: []metadata.Title{{Title: "Whole"}}}}
 	o, err := srv.Reconcile().Ensure(t.Context(), desired, nil)
 	require.ErrorIs(t, err, reconcile.ErrLoss)
 	assert.Equal(t, "xml", o.Losses[0].Path)

@@ -71,14 +71,17 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 		}
 	}
 	if inXML && len(changes) == 0 && c.xml != nil {
-		c.changes = slices.DeleteFunc(metadata.DiffXML(c.asXML, normal(c.xml)), func(change metadata.Change) bool { return change.Desired == "" })
+		c.changes = slices.DeleteFunc(metadata.DiffXML(c.asXML, normal(c.xml)), func(change metadata.Change) bool {
+			return change.Desired == ""
+		})
 	}
 	if invisible && c.xml != nil {
 		c.changes = append(c.changes, c.invisible()...)
 	}
 	for _, change := range changes {
 		name := propertyOf(change.Path)
-		if c.xml == nil || !sameJSON(field(c.asXML, name), field(normal(c.xml), name)) && !sameJSON(field(c.asJSON, name), field(normal(&found.Record), name)) {
+		if c.xml == nil || !sameJSON(field(c.asXML, name), field(normal(c.xml), name)) &&
+			!sameJSON(field(c.asJSON, name), field(normal(&found.Record), name)) {
 			c.changes = append(c.changes, change)
 		}
 	}
@@ -101,7 +104,8 @@ var refusedInJSON = []string{"publicationYear", "language", "geoLocations"}
 func (c *comparison) emptied() (names []string) {
 	for _, name := range propertyNames {
 		isList := field(c.asJSON, name).Kind() == reflect.Slice
-		if isEmpty(field(c.asJSON, name)) && (!isEmpty(field(normal(&c.found.Record), name)) || isList && slices.Contains(c.Clear, name)) {
+		if isEmpty(field(c.asJSON, name)) && (!isEmpty(field(normal(&c.found.Record), name)) ||
+			isList && slices.Contains(c.Clear, name)) {
 			names = append(names, name)
 		}
 	}
@@ -182,9 +186,10 @@ func (c *comparison) compareAttributes() {
 // shown is a record without the URL among its names: the service does not show it.
 func (c *comparison) shown(r *metadata.Record) *metadata.Record {
 	r = normal(r)
-	r.AlternateIdentifiers = slices.DeleteFunc(slices.Clone(r.AlternateIdentifiers), func(id metadata.AlternateIdentifier) bool {
-		return id.AlternateIdentifier == c.found.URL
-	})
+	r.AlternateIdentifiers = slices.DeleteFunc(slices.Clone(r.AlternateIdentifiers),
+		func(id metadata.AlternateIdentifier) bool {
+			return id.AlternateIdentifier == c.found.URL
+		})
 	return r
 }
 
@@ -223,7 +228,9 @@ func (c *comparison) compareXML() []metadata.Change {
 	}
 	for _, name := range sticky {
 		said, stored := field(c.Metadata, name).String(), field(&c.found.Record, name).String()
-		if said == "" && stored != "" && !slices.ContainsFunc(changes, func(change metadata.Change) bool { return change.Path == name }) {
+		if said == "" && stored != "" && !slices.ContainsFunc(changes, func(change metadata.Change) bool {
+			return change.Path == name
+		}) {
 			changes = append(changes, metadata.Change{Path: name, Found: stored})
 		}
 	}

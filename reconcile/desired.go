@@ -25,8 +25,9 @@ type Desired struct {
 	// it is in Outcome.Changes, and after the write in the warnings of Outcome.Record. The DOI must be the same or empty.
 	Metadata *metadata.Record
 
-	// Clear names properties to remove, as in JSON, such as "version": an empty list in Metadata removes what the service shows
-	// in its JSON, and Clear also what only the stored XML has, such as several polygons of one place.
+	// Clear names properties to remove, as in JSON, such as "version": an empty list in Metadata removes
+	// what the service shows in its JSON, and Clear also what only the stored XML has, such as several
+	// polygons of one place.
 	Clear []string
 
 	// Whole says that Metadata is the whole record: properties without a value are removed.
@@ -36,8 +37,9 @@ type Desired struct {
 	// and written as it is.
 	XML []byte
 
-	ContentURL []string        // where the content itself is; nil leaves it as it is
-	Container  *dois.Container // an empty one removes it; leave it nil where the service derives it from series information or related items
+	ContentURL []string // where the content itself is; nil leaves it as it is
+	// an empty one removes it; leave it nil where the service derives it from series information or related items
+	Container *dois.Container
 
 	// New: the name was made now, and nobody can have it, so Ensure does not look for it before it
 	// creates the DOI.
@@ -112,7 +114,8 @@ func newRequest(d Desired, number int) (*request, error) {
 			return r, r.fault("XML", datacite.CodeConflict, "is the whole record, and Metadata, Clear or Whole are set as well")
 		}
 		if r.Metadata, err = metadata.ParseXML(bytes.NewReader(d.XML)); err != nil {
-			return r, datacite.Invalid(datacite.Finding{Path: r.path("XML"), Code: datacite.CodeSyntax, Reason: "is not a DataCite record: " + err.Error(), Err: err})
+			return r, datacite.Invalid(datacite.Finding{Path: r.path("XML"), Code: datacite.CodeSyntax,
+				Reason: "is not a DataCite record: " + err.Error(), Err: err})
 		}
 		r.Whole = true
 	}
@@ -121,7 +124,8 @@ func newRequest(d Desired, number int) (*request, error) {
 	}
 	for _, property := range d.Clear {
 		if _, known := properties[property]; !known {
-			return r, r.fault("Clear", datacite.CodeVocabulary, "has %q; the properties are %s", property, strings.Join(propertyNames, ", "))
+			return r, r.fault("Clear", datacite.CodeVocabulary, "has %q; the properties are %s", property,
+				strings.Join(propertyNames, ", "))
 		}
 		if d.Metadata != nil && !field(normal(d.Metadata), property).IsZero() {
 			return r, r.fault("Clear", datacite.CodeConflict, "removes %s, of which Metadata has a value", property)
@@ -131,7 +135,8 @@ func newRequest(d Desired, number int) (*request, error) {
 	case "", dois.StateDraft, dois.StateRegistered, dois.StateFindable:
 		return r, nil
 	}
-	return r, r.fault("State", datacite.CodeVocabulary, "is %q; the states are draft, registered and findable", string(d.State))
+	return r, r.fault("State", datacite.CodeVocabulary, "is %q; the states are draft, registered and findable",
+		string(d.State))
 }
 
 func parseName(path, text string) (string, error) {

@@ -52,8 +52,9 @@ type EnsureProgress struct {
 	Failed  int // given up
 	Waiting int // failed, to be tried again in the next round
 
-	Pause time.Duration // how long the pause is that begins now, before a further round or as the service asks (Retry-After); 0 at other times
-	Err   error         // of the DOI that was tried last or, before a pause, of the first that waits
+	// how long the pause is that begins now, before a further round or as the service asks (Retry-After); 0 at other times
+	Pause time.Duration
+	Err   error // of the DOI that was tried last or, before a pause, of the first that waits
 }
 
 // An Outcome is what became of one [Desired]. The DOI was created if Found is nil, changed if Draft is
@@ -85,8 +86,8 @@ type Outcome struct {
 // Adapt and Before; [ErrLoss]; [ErrHalfWritten]; [ErrNotAsDesired]; and [datacite.ErrConflict] if the DOI exists
 // and the account does not see it. With ErrLoss and ErrHalfWritten, the Outcome is not nil.
 //
-// On [RoadBoth], a context that ends after the first write does not keep the second from being sent, for up to a minute.
-// A program that may be killed in between saves Outcome.Then in Options.BeforeWrite.
+// On [RoadBoth], a context that ends after the first write does not keep the second from being sent, for
+// up to a minute. A program that may be killed in between saves Outcome.Then in Options.BeforeWrite.
 //
 // Ensure sends GET /dois/{doi}, unless Desired.New is set, and then POST /dois or PUT /dois/{doi}
 // if something differs.
@@ -120,7 +121,8 @@ func (c *Client) Ensure(ctx context.Context, desired Desired, opts *Options) (*O
 //
 // desired is read one by one, in another goroutine, as workers become free. DOIs that wait for
 // another try, and the names of all DOIs, are kept in memory.
-func (c *Client) EnsureAll(ctx context.Context, desired iter.Seq2[Desired, error], opts *Options) iter.Seq2[*Outcome, error] {
+func (c *Client) EnsureAll(ctx context.Context, desired iter.Seq2[Desired, error],
+	opts *Options) iter.Seq2[*Outcome, error] {
 	return func(yield func(*Outcome, error) bool) {
 		run := newEnsuring(c, opts)
 		err := c.core.Ready(ctx)
@@ -129,7 +131,8 @@ func (c *Client) EnsureAll(ctx context.Context, desired iter.Seq2[Desired, error
 		case desired == nil:
 			err = datacite.Invalid(datacite.Finding{Path: "desired", Code: datacite.CodeMissing, Reason: "is nil"})
 		case min(run.opts.Workers, run.opts.Rounds) < 0 || run.opts.Pause < 0:
-			err = datacite.Invalid(datacite.Finding{Path: "Options", Code: datacite.CodeLimit, Reason: "has a negative Workers, Rounds or Pause"})
+			err = datacite.Invalid(datacite.Finding{Path: "Options", Code: datacite.CodeLimit,
+				Reason: "has a negative Workers, Rounds or Pause"})
 		default:
 			run.give = func(t *task) bool { return yield(&t.Outcome, nil) }
 			err = run.rounds(ctx, tasksOf(desired))
@@ -255,7 +258,8 @@ func (r *ensuring) round(ctx context.Context, tasks iter.Seq2[*task, error]) err
 			r.report()
 		case !r.end(t):
 			return bulk.ErrLeft
-		case errors.Is(t.Err, datacite.ErrUnauthorized) && !t.final && !(t.Found != nil && errors.Is(t.Err, datacite.ErrNotFound)):
+		case errors.Is(t.Err, datacite.ErrUnauthorized) && !t.final &&
+			!(t.Found != nil && errors.Is(t.Err, datacite.ErrNotFound)):
 			return t.Err // all would get it; a 404 for a DOI that was there concerns that one
 		}
 		return nil
@@ -292,7 +296,8 @@ func (r *ensuring) try(ctx context.Context, t *task) {
 		t.Err = fmt.Errorf("%w, after a write whose outcome is unknown: %w", t.Err, t.sent)
 	}
 	if t.Err != nil && t.half {
-		t.Err = fmt.Errorf("%w: the XML of %s may lack what its JSON does not have, and was not stored again: %w", ErrHalfWritten, t.name, t.Err)
+		t.Err = fmt.Errorf("%w: the XML of %s may lack what its JSON does not have, and was not stored again: %w",
+			ErrHalfWritten, t.name, t.Err)
 	}
 	t.Err = r.client.core.Shown(t.Err)
 }
@@ -322,7 +327,8 @@ func (r *ensuring) ensure(ctx context.Context, t *task) error {
 		case err == nil:
 			t.Record = after
 			return t.check()
-		case !errors.Is(err, datacite.ErrUnclear) && !errors.Is(err, datacite.ErrConflict), t.final, look == looks, ctx.Err() != nil && !t.half:
+		case !errors.Is(err, datacite.ErrUnclear) && !errors.Is(err,
+			datacite.ErrConflict), t.final, look == looks, ctx.Err() != nil && !t.half:
 			return err
 		case errors.Is(err, datacite.ErrUnclear):
 			t.sent = err
@@ -339,7 +345,8 @@ func (r *ensuring) find(ctx context.Context, t *task, lost error) (found *dois.R
 		}
 	}
 	if found == nil && errors.Is(lost, datacite.ErrConflict) {
-		return nil, fmt.Errorf("%w: the DOI exists, and the account does not see it, as if it belongs to another account", lost)
+		return nil, fmt.Errorf("%w: the DOI exists, and the account does not see it, as if it belongs to another account",
+			lost)
 	}
 	if t.Found == nil && !t.created { // made by somebody else, or before
 		t.Found = found
@@ -386,17 +393,20 @@ func (t *task) check() error {
 		return fmt.Errorf("%w: the service accepted the change, but a difference remains: %s", ErrNotAsDesired, c.changes[0])
 	}
 	for _, gone := range before.unseen {
-		t.Record.Warnings = append(t.Record.Warnings, datacite.Finding{Path: gone.Path, Code: datacite.CodeLoss, Warning: true, Value: gone.Found,
-			Reason: "was in the stored XML only, which the JSON does not show; the list that was desired took its place"})
+		t.Record.Warnings = append(t.Record.Warnings,
+			datacite.Finding{Path: gone.Path, Code: datacite.CodeLoss, Warning: true, Value: gone.Found,
+				Reason: "was in the stored XML only, which the JSON does not show; the list that was desired took its place"})
 	}
 	writes := 1
 	if t.Then != nil {
 		writes = 2
 	}
 	if before.found != nil && t.Record.MetadataVersion > before.found.MetadataVersion+writes {
-		t.Record.Warnings = append(t.Record.Warnings, datacite.Finding{Path: "metadataVersion", Code: datacite.CodeConflict, Warning: true,
-			Value:  fmt.Sprint(t.Record.MetadataVersion),
-			Reason: fmt.Sprintf("was %d before the write: somebody else changed the metadata at the same time, and that change may be undone", before.found.MetadataVersion)})
+		t.Record.Warnings = append(t.Record.Warnings,
+			datacite.Finding{Path: "metadataVersion", Code: datacite.CodeConflict, Warning: true,
+				Value: fmt.Sprint(t.Record.MetadataVersion),
+				Reason: fmt.Sprintf("was %d before the write: somebody else changed the metadata at the same time, and that "+
+					"change may be undone", before.found.MetadataVersion)})
 	}
 	return nil
 }
@@ -422,7 +432,8 @@ func sameRecord(a, b *dois.Record) bool {
 }
 
 // writeFirst is the one write, or the first of two: from when it is sent, these have the longer context.
-func (r *ensuring) writeFirst(ctx, longer context.Context, t *task, found *dois.Record) (after *dois.Record, err error) {
+func (r *ensuring) writeFirst(ctx, longer context.Context, t *task,
+	found *dois.Record) (after *dois.Record, err error) {
 	if found == nil {
 		settle, refused := r.prefixes.ask(ctx, doi.Prefix(t.name))
 		if refused != nil {

@@ -31,7 +31,8 @@ import (
 // wantedItem is good for any number of runs.
 func wantedItem(i int) reconcile.Desired {
 	rec := complete(fmt.Sprintf("Item %d", i))
-	return reconcile.Desired{DOI: fmt.Sprintf("10.5072/item-%d", i), URL: fmt.Sprintf("https://repo.example.org/item/%d", i), State: dois.StateFindable, Metadata: &rec, Whole: true}
+	return reconcile.Desired{DOI: fmt.Sprintf("10.5072/item-%d", i),
+		URL: fmt.Sprintf("https://repo.example.org/item/%d", i), State: dois.StateFindable, Metadata: &rec, Whole: true}
 }
 
 func wantedItems(n int) iter.Seq2[reconcile.Desired, error] {
@@ -55,7 +56,8 @@ func asXML(t *testing.T, w reconcile.Desired) reconcile.Desired {
 func clientOf(t *testing.T, srv *datacitetest.Server, password string, line http.RoundTripper) *reconcile.Client {
 	t.Helper()
 	c, err := reconcile.NewClient(datacite.Config{
-		Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: password, MaxAttempts: 1, HTTPClient: &http.Client{Transport: line},
+		Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: password, MaxAttempts: 1,
+		HTTPClient: &http.Client{Transport: line},
 	})
 	require.NoError(t, err)
 	return c
@@ -69,75 +71,78 @@ func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 func TestEnsure(t *testing.T) {
 	const none = dois.State("")
 	outcomes := map[string]*datacitetest.Fault{
-		"accepted": nil, "lost, not done": {Kind: datacitetest.FaultDropBefore}, "lost, done": {Kind: datacitetest.FaultDropAfter},
-		"away, not done": {Kind: datacitetest.FaultStatus, Status: 503}, "away, done": {Kind: datacitetest.FaultStatusAfter, Status: 504},
+		"accepted": nil, "lost, not done": {Kind: datacitetest.FaultDropBefore},
+		"lost, done": {Kind: datacitetest.FaultDropAfter},
+		"away, not done": {Kind: datacitetest.FaultStatus,
+			Status: 503}, "away, done": {Kind: datacitetest.FaultStatusAfter, Status: 504},
 	}
 	for outcome, fault := range outcomes {
 		for _, found := range []dois.State{none, dois.StateDraft, dois.StateRegistered, dois.StateFindable} {
 			for _, state := range []dois.State{none, dois.StateDraft, dois.StateRegistered, dois.StateFindable} {
 				for _, kind := range [][2]bool{{true, true}, {false, true}, {false, false}} {
 					isSame, isXML := kind[0], kind[1]
-					t.Run(fmt.Sprintf("%s/found %s/wanted %s/same %v/XML %v", outcome, found, state, isSame, isXML), func(t *testing.T) {
-						t.Parallel()
-						onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
-							w, title := wantedItem(0), "Item 0"
-							if isXML {
-								w = asXML(t, w)
-							}
-							if w.State = found; found != none {
-								_, err := srv.Reconcile().Ensure(t.Context(), w, nil)
-								require.NoError(t, err)
-							}
-							if !isSame {
-								title = "Another title"
-								rec := complete(title)
-								w.URL, w.Metadata, w.XML = w.URL+"/new", &rec, nil
+					t.Run(fmt.Sprintf("%s/found %s/wanted %s/same %v/XML %v", outcome, found, state, isSame, isXML),
+						func(t *testing.T) {
+							t.Parallel()
+							onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
+								w, title := wantedItem(0), "Item 0"
 								if isXML {
 									w = asXML(t, w)
 								}
-							}
-							w.State = state
-							before, failing := writes(srv), fault
-							srv.SetFaults(func(_ int, r *http.Request) *datacitetest.Fault {
-								if r.Method == http.MethodGet {
-									return nil
+								if w.State = found; found != none {
+									_, err := srv.Reconcile().Ensure(t.Context(), w, nil)
+									require.NoError(t, err)
 								}
-								f := failing
-								failing = nil
-								return f
+								if !isSame {
+									title = "Another title"
+									rec := complete(title)
+									w.URL, w.Metadata, w.XML = w.URL+"/new", &rec, nil
+									if isXML {
+										w = asXML(t, w)
+									}
+								}
+								w.State = state
+								before, failing := writes(srv), fault
+								srv.SetFaults(func(_ int, r *http.Request) *datacitetest.Fault {
+									if r.Method == http.MethodGet {
+										return nil
+									}
+									f := failing
+									failing = nil
+									return f
+								})
+								done, err := srv.Reconcile().Ensure(t.Context(), w, nil)
+								if state == dois.StateDraft && (found == dois.StateRegistered || found == dois.StateFindable) {
+									require.ErrorIs(t, err, reconcile.ErrNotAsDesired)
+									assert.Equal(t, before, writes(srv))
+									assert.Equal(t, string(found), string(srv.State(w.DOI)))
+									return
+								}
+								require.NoError(t, err)
+								want := state
+								if want == none {
+									want = max(found, dois.StateDraft)
+								}
+								assert.Equal(t, want, done.Record.State)
+								stored, err := srv.Record(w.DOI)
+								require.NoError(t, err)
+								assert.Equal(t, w.URL, stored.URL)
+								assert.Equal(t, title, stored.Titles[0].Title)
+								assert.Equal(t, found == none, done.Found == nil)
+								needed := 1
+								if found != none && isSame && want == found {
+									needed = 0
+								}
+								assert.Equal(t, needed == 0, done.Draft == nil)
+								if fault != nil && (found != none || strings.HasSuffix(outcome, "not done")) {
+									needed *= 2 // a PUT is sent again at once, a POST after a look
+								}
+								assert.Equal(t, needed, writes(srv)-before)
+								again, err := srv.Reconcile().Ensure(t.Context(), w, nil)
+								require.NoError(t, err)
+								assert.Nil(t, again.Draft, "a second pass changes nothing")
 							})
-							done, err := srv.Reconcile().Ensure(t.Context(), w, nil)
-							if state == dois.StateDraft && (found == dois.StateRegistered || found == dois.StateFindable) {
-								require.ErrorIs(t, err, reconcile.ErrNotAsDesired)
-								assert.Equal(t, before, writes(srv))
-								assert.Equal(t, string(found), string(srv.State(w.DOI)))
-								return
-							}
-							require.NoError(t, err)
-							want := state
-							if want == none {
-								want = max(found, dois.StateDraft)
-							}
-							assert.Equal(t, want, done.Record.State)
-							stored, err := srv.Record(w.DOI)
-							require.NoError(t, err)
-							assert.Equal(t, w.URL, stored.URL)
-							assert.Equal(t, title, stored.Titles[0].Title)
-							assert.Equal(t, found == none, done.Found == nil)
-							needed := 1
-							if found != none && isSame && want == found {
-								needed = 0
-							}
-							assert.Equal(t, needed == 0, done.Draft == nil)
-							if fault != nil && (found != none || strings.HasSuffix(outcome, "not done")) {
-								needed *= 2 // a PUT is sent again at once, a POST after a look
-							}
-							assert.Equal(t, needed, writes(srv)-before)
-							again, err := srv.Reconcile().Ensure(t.Context(), w, nil)
-							require.NoError(t, err)
-							assert.Nil(t, again.Draft, "a second pass changes nothing")
 						})
-					})
 				}
 			}
 		}
@@ -225,7 +230,8 @@ func TestEnsureAllTellsEachFate(t *testing.T) {
 				told++
 			}
 		}}
-		for e, err := range srv.Reconcile().EnsureAll(t.Context(), each([]reconcile.Desired{wantedItem(0), bad, invalid, unread, twice}), opts) {
+		for e, err := range srv.Reconcile().EnsureAll(t.Context(),
+			each([]reconcile.Desired{wantedItem(0), bad, invalid, unread, twice}), opts) {
 			require.NoError(t, err)
 			fates[e.Desired.URL+e.Desired.DOI[:5]] = e.Err
 		}
@@ -292,7 +298,8 @@ func TestBeforeAndAdapt(t *testing.T) {
 				assert.Equal(t, isTaken, errors.Is(e.Err, taken), e.Err)
 				assert.Equal(t, 1, e.Attempts, "a refusal is final")
 			}
-			assert.Equal(t, []map[string]bool{{"10.5072/item-0": false, other.DOI: true}, {"10.5072/item-0": true, other.DOI: true, "10.5072/item-2": true, "10.5072/item-3": false}}[i], seen)
+			assert.Equal(t, []map[string]bool{{"10.5072/item-0": false, other.DOI: true},
+				{"10.5072/item-0": true, other.DOI: true, "10.5072/item-2": true, "10.5072/item-3": false}}[i], seen)
 		}
 		for i, end := range map[int]string{1: "/of-somebody-else", 3: "/adapted"} {
 			r, err := srv.DOIs().Get(t.Context(), wantedItem(i).DOI, nil)
@@ -393,7 +400,8 @@ func TestAPrefixOfAnotherAccountIsAskedOnce(t *testing.T) {
 			assert.NotErrorIs(t, err, datacite.ErrUnclear)
 			e, _ := errors.AsType[*datacite.Error](err)
 			sent += e.Attempts
-			assert.Equal(t, e.Attempts == 0, strings.Contains(err.Error(), "not sent, as another new DOI below 10.70000 was refused"))
+			assert.Equal(t, e.Attempts == 0,
+				strings.Contains(err.Error(), "not sent, as another new DOI below 10.70000 was refused"))
 		}
 		assert.Equal(t, 1, sent)
 		assert.Equal(t, 1, asked)
@@ -403,13 +411,15 @@ func TestAPrefixOfAnotherAccountIsAskedOnce(t *testing.T) {
 // A service, or a source of tokens, that is lost for a while gets what is wanted afterwards, and
 // the 403 of a gateway before it is taken for no refusal of the prefix.
 func TestARunOutlivesALostService(t *testing.T) {
-	for _, fault := range []*datacitetest.Fault{nil, {Kind: datacitetest.FaultDropBefore}, {Kind: datacitetest.FaultStatus, Status: 403}} {
+	for _, fault := range []*datacitetest.Fault{nil, {Kind: datacitetest.FaultDropBefore},
+		{Kind: datacitetest.FaultStatus, Status: 403}} {
 		onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
 			begun := time.Now()
 			away := func() bool { return time.Since(begun) < 20*time.Second }
 			key := srv.IssueKey()
 			c, err := reconcile.NewClient(datacite.Config{
-				Service: datacite.Service{API: srv.URL}, MaxAttempts: 1, HTTPClient: &http.Client{Transport: srv.HTTPClient().Transport},
+				Service: datacite.Service{API: srv.URL}, MaxAttempts: 1,
+				HTTPClient: &http.Client{Transport: srv.HTTPClient().Transport},
 				TokenSource: func(context.Context) (string, error) {
 					if fault == nil && away() {
 						return "", &net.OpError{Op: "dial", Err: errors.New("connection refused")}
@@ -459,12 +469,13 @@ func TestAllWorkersWaitAsTheServiceAsks(t *testing.T) {
 				c := clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport)
 				pauses, outcomes := 0, 0
 				var end error
-				for _, err := range c.EnsureAll(t.Context(), wantedItems(200), &reconcile.Options{Rounds: 50, Progress: func(p reconcile.EnsureProgress) {
-					if p.Pause == tt.after {
-						pauses++
-						assert.ErrorIs(t, p.Err, datacite.ErrRateLimited)
-					}
-				}}) {
+				for _, err := range c.EnsureAll(t.Context(), wantedItems(200),
+					&reconcile.Options{Rounds: 50, Progress: func(p reconcile.EnsureProgress) {
+						if p.Pause == tt.after {
+							pauses++
+							assert.ErrorIs(t, p.Err, datacite.ErrRateLimited)
+						}
+					}}) {
 					if end = err; err == nil {
 						outcomes++
 					}
@@ -503,14 +514,16 @@ func TestEnsureAllUnderRandomFaults(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 9))
 			srv.SetFaults(datacitetest.Schedule(seed, r.Float64()))
 			refused := errors.New("taken")
-			opts := &reconcile.Options{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(4), BeforeWrite: func(_ context.Context, e *reconcile.Outcome) error {
-				if e.Found != nil {
-					return refused
-				}
-				return nil
-			}}
+			opts := &reconcile.Options{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(4),
+				BeforeWrite: func(_ context.Context, e *reconcile.Outcome) error {
+					if e.Found != nil {
+						return refused
+					}
+					return nil
+				}}
 			fates := map[string]error{}
-			for e, err := range clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport).EnsureAll(t.Context(), wantedItems(6), opts) {
+			for e, err := range clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport).EnsureAll(t.Context(),
+				wantedItems(6), opts) {
 				require.NoError(t, err)
 				require.NotContains(t, fates, e.Desired.DOI)
 				fates[e.Desired.DOI] = e.Err
@@ -554,14 +567,16 @@ func TestEnsureAllUnderRandomFaults(t *testing.T) {
 func TestDOIsOfOthers(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		for _, i := range []int{0, 1, 2, 7} {
-			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"state":"findable","url":"https://theirs.example/","client":"other.repo"}`, wantedItem(i).DOI)))
+			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+				`{"doi":%q,"state":"findable","url":"https://theirs.example/","client":"other.repo"}`, wantedItem(i).DOI)))
 		}
 		removed := wantedItem(4).DOI
 		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"state":"draft"}`, removed)))
 		c := clientOf(t, srv, datacitetest.Password, tripper(func(req *http.Request) (*http.Response, error) {
 			if req.Method == http.MethodPut && strings.HasSuffix(req.URL.Path, removed) {
 				return &http.Response{StatusCode: 404, Request: req, Header: http.Header{"Content-Type": {"application/json"}},
-					Body: io.NopCloser(strings.NewReader(`{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`))}, nil
+					Body: io.NopCloser(strings.NewReader(
+						`{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`))}, nil
 			}
 			return srv.HTTPClient().Transport.RoundTrip(req)
 		}))
@@ -586,7 +601,8 @@ func TestEnsureAllEndsWithAnError(t *testing.T) {
 		onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 			outcomes := 0
 			var end error
-			for e, err := range clientOf(t, srv, "wrong", srv.HTTPClient().Transport).EnsureAll(t.Context(), wantedItems(1000), nil) {
+			for e, err := range clientOf(t, srv, "wrong", srv.HTTPClient().Transport).EnsureAll(t.Context(), wantedItems(1000),
+				nil) {
 				if end = err; err == nil {
 					outcomes++
 				} else {
@@ -615,7 +631,8 @@ func TestEnsureAllEndsWithAnError(t *testing.T) {
 		assert.Equal(t, 2, outcomes, "what came before is finished")
 	})
 	// Requests that fail until the context ends: at a time, or after a number of them.
-	for name, after := range map[string]int{"the context ends while DOIs wait": 0, "the context ends within the second round": 7} {
+	for name, after := range map[string]int{"the context ends while DOIs wait": 0,
+		"the context ends within the second round": 7} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := newServer()
@@ -634,7 +651,8 @@ func TestEnsureAllEndsWithAnError(t *testing.T) {
 				outcomes := map[string]bool{}
 				var end error
 				var last reconcile.EnsureProgress
-				for e, err := range c.EnsureAll(ctx, wantedItems(5), &reconcile.Options{Workers: 1, Progress: func(p reconcile.EnsureProgress) { last = p }}) {
+				for e, err := range c.EnsureAll(ctx, wantedItems(5),
+					&reconcile.Options{Workers: 1, Progress: func(p reconcile.EnsureProgress) { last = p }}) {
 					if end = err; err == nil {
 						require.Error(t, e.Err)
 						outcomes[e.Desired.DOI] = true

@@ -46,7 +46,8 @@ func (h *hold) note(client *transport.Client, outcome error) (time.Duration, err
 	}
 	if e.RetryAt.Sub(h.since) > longestHold {
 		h.until = time.Now().Add(longestHold) // no worker sends another request before the run ends
-		return 0, fmt.Errorf("the service turns all requests away; come back at %s: %w", e.RetryAt.UTC().Format("2006-01-02 15:04:05 UTC"), outcome)
+		return 0, fmt.Errorf("the service turns all requests away; come back at %s: %w",
+			e.RetryAt.UTC().Format("2006-01-02 15:04:05 UTC"), outcome)
 	}
 	until := time.Now().Add(client.Pause(time.Until(e.RetryAt)))
 	if until.Sub(h.until) < client.Pause(time.Second) { // another worker has said so

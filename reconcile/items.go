@@ -9,8 +9,9 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// The service keeps a list in two forms, and each has items, or parts of them, that the other lacks. What is desired says a
-// list in the words of one form: its items that are not changed stay in the other form as they are there.
+// The service keeps a list in two forms, and each has items, or parts of them, that the other lacks.
+// What is desired says a list in the words of one form: its items that are not changed stay in the other
+// form as they are there.
 
 // keepItems puts the items of the other form into a desired list, in place of those that one form has for them.
 func keepItems(name string, desired, one, other *metadata.Record) {
@@ -38,7 +39,8 @@ func keepItems(name string, desired, one, other *metadata.Record) {
 	list.Set(kept)
 }
 
-// unseenIn are the changes that remove items which the JSON does not show, since the list that is desired has none like them.
+// unseenIn are the changes that remove items which the JSON does not show, since the list that is
+// desired has none like them.
 func (c *comparison) unseenIn(name string) (changes []metadata.Change) {
 	if c.asXML == nil || field(c.asXML, name).Kind() != reflect.Slice || isEmpty(field(c.asXML, name)) {
 		return nil

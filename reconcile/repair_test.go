@@ -23,7 +23,8 @@ import (
 	"github.com/datacite-go/datacite-go/reconcile"
 )
 
-var repairs = flag.Int("repairs", 8, "random fault schedules that audits, repairs and EnsureAll go through with each behaviour")
+var repairs = flag.Int("repairs", 8,
+	"random fault schedules that audits, repairs and EnsureAll go through with each behaviour")
 
 // upgrade is for all that an audit finds.
 var upgrade = &reconcile.Options{Upgrade: true, Rounds: 1}
@@ -55,7 +56,8 @@ func TestRepair(t *testing.T) {
 		planted := h.damage(t, srv, 40)
 
 		before := len(srv.Requests())
-		changed, failed := mended(t, c.EnsureAll(ctx, reconcile.Corrections(h.audit(ctx, c)), &reconcile.Options{DryRun: true, Upgrade: true}))
+		changed, failed := mended(t, c.EnsureAll(ctx, reconcile.Corrections(h.audit(ctx, c)),
+			&reconcile.Options{DryRun: true, Upgrade: true}))
 		assert.Zero(t, changed+failed)
 		for _, r := range srv.Requests()[before:] {
 			assert.Equal(t, "GET", r.Method, "a dry run writes nothing")
@@ -86,12 +88,14 @@ func TestRepairWritesOnlyWhatDiffers(t *testing.T) {
 		h := newHolding(8)
 		h.damage(t, srv, 8)
 		sent := map[string]*dois.Draft{}
-		for r, err := range c.EnsureAll(ctx, reconcile.Corrections(h.audit(ctx, c)), &reconcile.Options{DryRun: true, Upgrade: true}) {
+		for r, err := range c.EnsureAll(ctx, reconcile.Corrections(h.audit(ctx, c)),
+			&reconcile.Options{DryRun: true, Upgrade: true}) {
 			require.NoError(t, err)
 			require.NoError(t, r.Err)
 			sent[r.Desired.DOI] = r.Draft
 		}
-		made := dois.Draft{DOI: "10.5072/h000000", URL: "https://example.org/0", Event: dois.EventPublish, Record: complete("Title 0")}
+		made := dois.Draft{DOI: "10.5072/h000000", URL: "https://example.org/0", Event: dois.EventPublish,
+			Record: complete("Title 0")}
 		assert.Equal(t, map[string]*dois.Draft{
 			"10.5072/h000000": &made,
 			"10.5072/h000001": {URL: "https://example.org/1"},
@@ -148,7 +152,9 @@ func TestRepairLooksFirst(t *testing.T) {
 func TestRepairFromXML(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		for text, is := range map[string]error{xmlRecord: nil, "<resource>": datacite.ErrInvalid} {
-			missing := []*reconcile.Difference{{DOI: "10.5072/xml", Kind: reconcile.KindMissing, Desired: &reconcile.Desired{DOI: "10.5072/xml", XML: []byte(text)}}}
+			missing := []*reconcile.Difference{
+				{DOI: "10.5072/xml", Kind: reconcile.KindMissing,
+					Desired: &reconcile.Desired{DOI: "10.5072/xml", XML: []byte(text)}}}
 			tried := 0
 			for r, err := range srv.Reconcile().EnsureAll(t.Context(), reconcile.Corrections(each(missing)), nil) {
 				require.NoError(t, err)
@@ -205,7 +211,8 @@ func TestRepairEndsWithAnError(t *testing.T) {
 	t.Run("a login that is not accepted", func(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 		h.damage(t, srv, 24)
-		c, err := reconcile.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: "wrong", HTTPClient: srv.HTTPClient()})
+		c, err := reconcile.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL},
+			Username: datacitetest.Username, Password: "wrong", HTTPClient: srv.HTTPClient()})
 		require.NoError(t, err)
 		var end error
 		for _, err := range c.EnsureAll(t.Context(), reconcile.Corrections(h.audit(t.Context(), srv.Reconcile())), nil) {
@@ -216,7 +223,8 @@ func TestRepairEndsWithAnError(t *testing.T) {
 	t.Run("the audit", func(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 		var end error
-		for r, err := range srv.Reconcile().EnsureAll(t.Context(), reconcile.Corrections(srv.Reconcile().Audit(t.Context(), h.all(), nil)), nil) {
+		for r, err := range srv.Reconcile().EnsureAll(t.Context(),
+			reconcile.Corrections(srv.Reconcile().Audit(t.Context(), h.all(), nil)), nil) {
 			assert.Nil(t, r)
 			end = err
 		}
@@ -234,16 +242,19 @@ func TestRepairConverges(t *testing.T) {
 					r := rand.New(rand.NewPCG(seed, 9))
 					var bad atomic.Bool
 					faults := datacitetest.Schedule(seed, r.Float64()/2).When(func(*http.Request) bool { return bad.Load() })
-					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true, Faults: faults, IndexLag: time.Minute})
+					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true, Faults: faults,
+						IndexLag: time.Minute})
 					h := newHolding(20)
 					h.damage(t, srv, 16)
 					srv.Advance(time.Minute)
 					bad.Store(true)
 					stop := r.IntN(30)
 					ctx, cancel := context.WithCancel(t.Context())
-					for r, err := range srv.Reconcile().EnsureAll(ctx, reconcile.Corrections(h.audit(ctx, srv.Reconcile())), &reconcile.Options{Rounds: 1, Upgrade: true, Workers: 1 + r.IntN(4)}) {
+					for r, err := range srv.Reconcile().EnsureAll(ctx, reconcile.Corrections(h.audit(ctx, srv.Reconcile())),
+						&reconcile.Options{Rounds: 1, Upgrade: true, Workers: 1 + r.IntN(4)}) {
 						if err == nil && r.Err != nil {
-							assert.True(t, datacite.Temporary(r.Err) || errors.Is(r.Err, context.Canceled) || errors.Is(r.Err, datacite.ErrConflict), r.Err)
+							assert.True(t, datacite.Temporary(r.Err) || errors.Is(r.Err, context.Canceled) ||
+								errors.Is(r.Err, datacite.ErrConflict), r.Err)
 						}
 						if stop--; stop < 0 {
 							cancel() // as if it were killed
@@ -252,7 +263,8 @@ func TestRepairConverges(t *testing.T) {
 					cancel()
 					time.Sleep(time.Minute) // the service goes on with what it was sent
 					bad.Store(false)
-					_, failed := mended(t, srv.Reconcile().EnsureAll(t.Context(), reconcile.Corrections(h.audit(t.Context(), srv.Reconcile())), upgrade))
+					_, failed := mended(t, srv.Reconcile().EnsureAll(t.Context(),
+						reconcile.Corrections(h.audit(t.Context(), srv.Reconcile())), upgrade))
 					assert.Zero(t, failed)
 					assert.Empty(t, differ(t, h.audit(t.Context(), srv.Reconcile())))
 					assert.Len(t, srv.Names(), 20)

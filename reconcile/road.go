@@ -56,7 +56,8 @@ func (c *comparison) plan(allowLoss bool) (*plan, error) {
 	case c.isFromXML && len(names) > 0:
 		words, asXML := c.sentAsXML()
 		switch isJSON := !asXML && c.xml != nil; {
-		case isJSON && !needsXML(pick(c.asJSON, names), datacite.CodeJSON, datacite.CodeNotInJSON, datacite.CodeNotInXML, datacite.CodeLossy):
+		case isJSON && !needsXML(pick(c.asJSON, names), datacite.CodeJSON, datacite.CodeNotInJSON, datacite.CodeNotInXML,
+			datacite.CodeLossy):
 			for _, name := range names {
 				keepItems(name, c.asJSON, c.xml, &c.found.Record)
 			}
@@ -82,8 +83,10 @@ func (c *comparison) plan(allowLoss bool) (*plan, error) {
 // create is the plan for a new DOI: as JSON, which shows the texts as they are, or as XML, if that is the source or
 // only XML can say it.
 func (c *comparison) create() (*plan, error) {
-	p := &plan{road: RoadJSON, draft: &dois.Draft{DOI: c.Desired.DOI, URL: c.URL, ContentURL: c.ContentURL, Container: c.Container}}
-	if p.draft.Event = eventTo(dois.StateDraft, c.State); p.draft.Event == "" && c.State != "" && c.State != dois.StateDraft {
+	p := &plan{road: RoadJSON, draft: &dois.Draft{DOI: c.Desired.DOI, URL: c.URL, ContentURL: c.ContentURL,
+		Container: c.Container}}
+	if p.draft.Event = eventTo(dois.StateDraft, c.State); p.draft.Event == "" && c.State != "" &&
+		c.State != dois.StateDraft {
 		return nil, fmt.Errorf("%w: a new DOI cannot become %s", ErrNotAsDesired, c.State)
 	}
 	switch {
@@ -100,7 +103,8 @@ func (c *comparison) create() (*plan, error) {
 		p.draft.Record = *normal(c.Metadata)
 		p.draft.Record.Types = c.Metadata.Types
 	}
-	if p.road == RoadXML && (p.draft.ContentURL != nil || p.draft.Container != nil) { // beside which the service writes the XML anew
+	// beside which the service writes the XML anew
+	if p.road == RoadXML && (p.draft.ContentURL != nil || p.draft.Container != nil) {
 		p.road, p.then = RoadBoth, &dois.Draft{MetadataXML: p.draft.MetadataXML, AllowOtherDOI: true}
 	}
 	return p, nil
@@ -127,7 +131,9 @@ func (p *plan) correct(c *comparison, names []string) error {
 	}
 	if slices.Contains(names, "publicationYear") && c.saysIssued() {
 		if !slices.Contains(names, "dates") {
-			names, c.asXML.Dates = append(names, "dates"), append(slices.Clip(c.xml.Dates), metadata.Date{Date: string(c.found.PublicationYear), DateType: metadata.DateIssued})
+			names, c.asXML.Dates = append(names,
+				"dates"), append(slices.Clip(c.xml.Dates),
+				metadata.Date{Date: string(c.found.PublicationYear), DateType: metadata.DateIssued})
 		}
 	}
 	document, err := replaced(c.found.MetadataXML, normal(c.xml), c.asXML, names)
@@ -149,7 +155,8 @@ func (p *plan) byJSON(c *comparison, names, kept []string) error {
 			Reason: "would be replaced by what the service writes of the JSON: it cannot be read: " + c.unreadable.Error()})
 	}
 	for _, f := range c.found.Warnings {
-		if slices.Contains(names, propertyOf(f.Path)) && slices.Contains([]datacite.Code{datacite.CodeShape, datacite.CodeEncoding}, f.Code) {
+		if slices.Contains(names, propertyOf(f.Path)) && slices.Contains([]datacite.Code{datacite.CodeShape,
+			datacite.CodeEncoding}, f.Code) {
 			f.Code, f.Reason = datacite.CodeLoss, "would be missing in the JSON: "+f.Reason
 			p.losses = append(p.losses, f)
 		}
@@ -245,7 +252,8 @@ func (p *plan) upgrade(c *comparison) error {
 	}
 	up, err := metadata.Upgrade(bytes.NewReader(c.found.MetadataXML), nil)
 	if err != nil {
-		return fmt.Errorf("%w: %s has metadata of an old schema, which have to be upgraded first: %w", ErrNotAsDesired, c.name, err)
+		return fmt.Errorf("%w: %s has metadata of an old schema, which have to be upgraded first: %w", ErrNotAsDesired,
+			c.name, err)
 	}
 	document, names := up.XML, c.metadataChanges()
 	if len(names) > 0 {
@@ -276,7 +284,8 @@ func (c *comparison) lostInJSON(names []string) (found []datacite.Finding) {
 		}
 	}
 	for _, f := range c.found.Record.Findings() {
-		if f.Warning && slices.Contains([]datacite.Code{datacite.CodeLossy, datacite.CodeDate, datacite.CodeIdentifier, datacite.CodeURI}, f.Code) {
+		if f.Warning && slices.Contains([]datacite.Code{datacite.CodeLossy, datacite.CodeDate, datacite.CodeIdentifier,
+			datacite.CodeURI}, f.Code) {
 			add(f.Path, f.Value, "")
 		}
 	}

@@ -54,16 +54,22 @@ func TestTheRestOfADocumentStaysByteForByte(t *testing.T) {
 		"changed": {
 			reconcile.Desired{Metadata: &metadata.Record{Titles: []metadata.Title{{Title: "Glacier length"}}}},
 			"<d:titles>\n    <d:title><![CDATA[Glacier lenght]]></d:title>\n  </d:titles>",
-			"<titles xmlns=\"http://datacite.org/schema/kernel-4\">\n    <title>Glacier length</title>\n  </titles>", reconcile.RoadXML,
+			"<titles xmlns=\"http://datacite.org/schema/kernel-4\">\n    <title>Glacier length</title>\n  " +
+				"</titles>", reconcile.RoadXML,
 		},
 		"added": {
 			reconcile.Desired{Metadata: &metadata.Record{Version: "2"}},
-			"</d:descriptions>\n", "</d:descriptions>\n  <version xmlns=\"http://datacite.org/schema/kernel-4\">2</version>\n", reconcile.RoadXML,
+			"</d:descriptions>\n", "</d:descriptions>\n  <version " +
+				"xmlns=\"http://datacite.org/schema/kernel-4\">2</version>\n", reconcile.RoadXML,
 		},
-		"removed":                {reconcile.Desired{Clear: []string{"descriptions"}}, "\n  <d:descriptions>\n    <d:description descriptionType=\"Abstract\">one<d:br/>two</d:description>\n  </d:descriptions>", "", reconcile.RoadXML},
-		"removed, but from JSON": {reconcile.Desired{Clear: []string{"language"}}, "\n  <d:language>en</d:language>", "", reconcile.RoadBoth},
-		"not in any document":    {reconcile.Desired{ContentURL: []string{"https://example.org/a.csv"}}, "", "", reconcile.RoadBoth},
-		"the URL":                {reconcile.Desired{URL: "https://example.org/new"}, "", "", reconcile.RoadJSON},
+		"removed": {reconcile.Desired{Clear: []string{"descriptions"}},
+			"\n  <d:descriptions>\n    <d:description descriptionType=\"Abstract\">one<d:br/>two</d:description>\n  " +
+				"</d:descriptions>", "", reconcile.RoadXML},
+		"removed, but from JSON": {reconcile.Desired{Clear: []string{"language"}}, "\n  <d:language>en</d:language>", "",
+			reconcile.RoadBoth},
+		"not in any document": {reconcile.Desired{ContentURL: []string{"https://example.org/a.csv"}}, "", "",
+			reconcile.RoadBoth},
+		"the URL": {reconcile.Desired{URL: "https://example.org/new"}, "", "", reconcile.RoadJSON},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
@@ -93,9 +99,11 @@ func TestALossIsNamedBeforeItHappens(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		rec := complete("Sites")
 		rec.Dates = []metadata.Date{{Date: "c. 1850", DateType: metadata.DateCreated}}
-		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/json", URL: "https://example.org/", Event: dois.EventPublish, Record: rec})
+		_, err := srv.DOIs().Create(t.Context(),
+			&dois.Draft{DOI: "10.5072/json", URL: "https://example.org/", Event: dois.EventPublish, Record: rec})
 		require.NoError(t, err)
-		square := metadata.Polygon{Points: []metadata.Point{{Longitude: "0", Latitude: "0"}, {Longitude: "1", Latitude: "0"}, {Longitude: "1", Latitude: "1"}, {Longitude: "0", Latitude: "0"}}}
+		square := metadata.Polygon{Points: []metadata.Point{{Longitude: "0", Latitude: "0"}, {Longitude: "1", Latitude: "0"},
+			{Longitude: "1", Latitude: "1"}, {Longitude: "0", Latitude: "0"}}}
 		places := &metadata.Record{GeoLocations: []metadata.GeoLocation{{Polygons: metadata.Polygons{square, square}}}}
 		desired, before := reconcile.Desired{DOI: "10.5072/json", Metadata: places}, writes(srv)
 		done, err := srv.Reconcile().Ensure(t.Context(), desired, nil)
@@ -111,13 +119,15 @@ func TestALossIsNamedBeforeItHappens(t *testing.T) {
 	})
 }
 
-// A list in the words of the JSON takes the place of one of which the XML has more. What goes is named, before and after.
+// A list in the words of the JSON takes the place of one of which the XML has more. What goes is named,
+// before and after.
 func TestWhatOnlyTheXMLHadIsNamed(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		document := strings.Replace(odd, "</d:dates>", "  <d:date dateType=\"Issued\">2020-02-03</d:date>\n  </d:dates>", 1)
 		_, err := srv.MDS().Register(t.Context(), "10.5072/odd", "https://example.org/odd", mds.XML([]byte(document)), nil)
 		require.NoError(t, err)
-		desired := reconcile.Desired{DOI: "10.5072/odd", Metadata: &metadata.Record{Dates: []metadata.Date{{Date: "2020-02-04", DateType: metadata.DateIssued}}}}
+		desired := reconcile.Desired{DOI: "10.5072/odd",
+			Metadata: &metadata.Record{Dates: []metadata.Date{{Date: "2020-02-04", DateType: metadata.DateIssued}}}}
 		planned, err := srv.Reconcile().Ensure(t.Context(), desired, &reconcile.Options{DryRun: true})
 		require.NoError(t, err)
 		done, err := srv.Reconcile().Ensure(t.Context(), desired, nil)
@@ -149,7 +159,8 @@ func TestSomebodyElseWritesInBetween(t *testing.T) {
 				_, err := srv.DOIs().Update(ctx, "10.5072/odd", &dois.Draft{Record: metadata.Record{Version: "2"}})
 				return err
 			}}
-			done, err := srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: "10.5072/odd", Metadata: &metadata.Record{Titles: []metadata.Title{{Title: title}}}}, opts)
+			done, err := srv.Reconcile().Ensure(t.Context(),
+				reconcile.Desired{DOI: "10.5072/odd", Metadata: &metadata.Record{Titles: []metadata.Title{{Title: title}}}}, opts)
 			require.NoError(t, err)
 			var codes []datacite.Code
 			for _, f := range done.Record.Warnings {
@@ -166,14 +177,17 @@ func TestSomebodyElseWritesInBetween(t *testing.T) {
 func TestAnAdapterHasItsOwnCopy(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		shared := complete("Shared")
-		shared.Contributors = []metadata.Contributor{{Creator: metadata.Creator{Name: "Hopper, Grace"}, ContributorType: metadata.ContributorEditor}}
+		shared.Contributors = []metadata.Contributor{
+			{Creator: metadata.Creator{Name: "Hopper, Grace"}, ContributorType: metadata.ContributorEditor}}
 		var all []reconcile.Desired
 		for i := range 8 {
-			all = append(all, reconcile.Desired{DOI: fmt.Sprintf("10.5072/shared-%d", i), URL: "https://example.org/", State: dois.StateFindable, Metadata: &shared})
+			all = append(all, reconcile.Desired{DOI: fmt.Sprintf("10.5072/shared-%d", i), URL: "https://example.org/",
+				State: dois.StateFindable, Metadata: &shared})
 		}
 		adapt := func(d *reconcile.Desired, _ *dois.Record) error {
 			d.Metadata.Contributors[0].Name += "!"
-			d.Metadata.Contributors = append(d.Metadata.Contributors, metadata.Contributor{Creator: metadata.Creator{Name: "Curie, Marie"}, ContributorType: metadata.ContributorEditor})
+			d.Metadata.Contributors = append(d.Metadata.Contributors,
+				metadata.Contributor{Creator: metadata.Creator{Name: "Curie, Marie"}, ContributorType: metadata.ContributorEditor})
 			return nil
 		}
 		for range 2 {
@@ -183,7 +197,8 @@ func TestAnAdapterHasItsOwnCopy(t *testing.T) {
 				require.Len(t, done.Record.Contributors, 2)
 				assert.Equal(t, "Hopper, Grace!", done.Record.Contributors[0].Name)
 			}
-			assert.Empty(t, differ(t, srv.Reconcile().Audit(t.Context(), each(all), &reconcile.AuditOptions{Prefix: []string{"10.5072"}, Adapt: adapt})))
+			assert.Empty(t, differ(t, srv.Reconcile().Audit(t.Context(), each(all),
+				&reconcile.AuditOptions{Prefix: []string{"10.5072"}, Adapt: adapt})))
 		}
 		assert.Equal(t, "Hopper, Grace", shared.Contributors[0].Name)
 		assert.Len(t, shared.Contributors, 1)

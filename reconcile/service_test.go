@@ -74,7 +74,8 @@ type listing struct {
 func (l *listing) RoundTrip(r *http.Request) (*http.Response, error) {
 	l.asked++
 	first := 0
-	if cursor, err := base64.RawURLEncoding.DecodeString(r.URL.Query().Get("page[cursor]")); err == nil && len(cursor) > 1 {
+	if cursor, err := base64.RawURLEncoding.DecodeString(r.URL.Query().Get("page[cursor]")); err == nil &&
+		len(cursor) > 1 {
 		_, last, _ := strings.Cut(string(cursor), ",10.5072/r")
 		first, _ = strconv.Atoi(last)
 		first++
@@ -108,13 +109,15 @@ func (l *listing) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return &http.Response{
 		StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: -1,
-		Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(page.String())),
+		Header: http.Header{"Content-Type": {
+			"application/json; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(page.String())),
 	}, nil
 }
 
 func (l *listing) client(t *testing.T) *reconcile.Client {
 	t.Helper()
-	client, err := reconcile.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: l}})
+	client, err := reconcile.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"},
+		HTTPClient: &http.Client{Transport: l}})
 	require.NoError(t, err)
 	return client
 }

@@ -29,8 +29,8 @@ func elementOf(property string) string {
 	return property
 }
 
-// replaced returns a document with other elements for some properties. All else stays byte for byte, and so do the items
-// of a list that are those of the stored record, which is that of the document.
+// replaced returns a document with other elements for some properties. All else stays byte for byte, and
+// so do the items of a list that are those of the stored record, which is that of the document.
 func replaced(document []byte, stored, with *metadata.Record, properties []string) ([]byte, error) {
 	source := strings.TrimPrefix(string(document), "\ufeff")
 	places, root, err := elements(source)
@@ -51,7 +51,8 @@ func replaced(document []byte, stored, with *metadata.Record, properties []strin
 		for _, at := range fresh[name] {
 			text = qualified(at.of(string(data)), name, root.prefixed)
 			if len(places[name]) == 1 {
-				text = items{source, places[name][0], field(stored, property)}.keptIn(items{string(data), at, field(with, property)}, root.prefixed, text)
+				text = items{source, places[name][0], field(stored, property)}.keptIn(items{string(data), at,
+					field(with, property)}, root.prefixed, text)
 			}
 		}
 		for i, at := range places[name] {
@@ -110,7 +111,9 @@ func (l items) keptIn(other items, prefixed bool, text string) string {
 	for i, at := range other.element.inside {
 		value := other.list.Index(i)
 		key, item := inJSON(value), at.of(other.document)
-		n := slices.IndexFunc(places[key], func(j int) bool { return reflect.DeepEqual(l.list.Index(j).Interface(), value.Interface()) })
+		n := slices.IndexFunc(places[key], func(j int) bool {
+			return reflect.DeepEqual(l.list.Index(j).Interface(), value.Interface())
+		})
 		if n >= 0 {
 			item, stays = l.element.inside[places[key][n]].of(l.document), true
 			places[key] = slices.Delete(places[key], n, n+1)

@@ -99,14 +99,17 @@ func (v *validator) report(r *Report) {
 	case n == 0:
 		v.add("report-datasets", datacite.CodeMissing, "is empty; the service accepts no report without datasets")
 	case n > MaxDatasets:
-		v.add("report-datasets", datacite.CodeLimit, fmt.Sprintf("has %d entries, more than the %d that one request may carry; Submit sends them in subsets", n, MaxDatasets))
+		v.add("report-datasets", datacite.CodeLimit,
+			fmt.Sprintf("has %d entries, more than the %d that one request may carry; Submit sends them in subsets", n,
+				MaxDatasets))
 	}
 	var entry []byte
 	for i := range r.Datasets {
 		d := &r.Datasets[i]
 		v.dataset(i, d)
 		entry = v.encode(entry[:0], i, d)
-		if most := jsonlex.MaxValue; len(entry) > most/6 && len(entry) <= most { // encoding/json makes six bytes of some characters
+		// encoding/json makes six bytes of some characters
+		if most := jsonlex.MaxValue; len(entry) > most/6 && len(entry) <= most {
 			data, _ := json.Marshal(d)
 			v.size(i, len(data))
 		}
@@ -130,7 +133,8 @@ func (v *validator) encode(dst []byte, i int, d *Dataset) []byte {
 
 func (v *validator) size(i, size int) {
 	if size > jsonlex.MaxValue {
-		v.add(fmt.Sprintf("report-datasets[%d]", i), datacite.CodeLimit, fmt.Sprintf("takes %d bytes of JSON; more than %d cannot be read back", size, jsonlex.MaxValue))
+		v.add(fmt.Sprintf("report-datasets[%d]", i), datacite.CodeLimit,
+			fmt.Sprintf("takes %d bytes of JSON; more than %d cannot be read back", size, jsonlex.MaxValue))
 	}
 }
 
@@ -157,7 +161,8 @@ func (v *validator) header(h *Header) {
 		v.add(at+"release", datacite.CodeVocabulary, fmt.Sprintf("is %q; the service accepts %q only", h.Release, ReleaseRD1))
 	}
 	if name := h.CreatedBy; name != "" && !creatorEnd(name[len(name)-1]) {
-		v.add(at+"created-by", datacite.CodeEncoding, fmt.Sprintf("%q ends with a character that the service refuses there; let it end with a letter or a digit", name))
+		v.add(at+"created-by", datacite.CodeEncoding,
+			fmt.Sprintf("%q ends with a character that the service refuses there; let it end with a letter or a digit", name))
 	}
 	if _, err := h.Created.Time(); h.Created != "" && err != nil {
 		v.add(at+"created", datacite.CodeDate, fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.Created))
@@ -166,8 +171,10 @@ func (v *validator) header(h *Header) {
 	v.pairs(at+"report-attributes", h.ReportAttributes)
 	v.oneMonth(at+"reporting-period", h.ReportingPeriod)
 	v.month = h.shownMonth()
-	if begin := string(h.ReportingPeriod.BeginDate); v.warn != nil && v.month != "" && display.WrittenMonth(begin) != v.month {
-		v.warn(datacite.Finding{Path: at + "reporting-period.begin-date", Code: datacite.CodeOtherMonth, Reason: fmt.Sprintf("is %s; records show the counts under its month in UTC, %s", begin, v.month), Warning: true})
+	if begin := string(h.ReportingPeriod.BeginDate); v.warn != nil && v.month != "" &&
+		display.WrittenMonth(begin) != v.month {
+		v.warn(datacite.Finding{Path: at + "reporting-period.begin-date", Code: datacite.CodeOtherMonth,
+			Reason: fmt.Sprintf("is %s; records show the counts under its month in UTC, %s", begin, v.month), Warning: true})
 	}
 }
 
@@ -184,13 +191,15 @@ func (v *validator) text(path, value string) {
 	case !utf8.ValidString(value):
 		v.add(path, datacite.CodeEncoding, "is not valid UTF-8")
 	case v.warn != nil && strings.Contains(value, lostText):
-		v.warn(datacite.Finding{Path: path, Code: datacite.CodeEncoding, Reason: "has the character U+FFFD, which stands where a program lost what was written", Warning: true})
+		v.warn(datacite.Finding{Path: path, Code: datacite.CodeEncoding,
+			Reason: "has the character U+FFFD, which stands where a program lost what was written", Warning: true})
 	}
 }
 
 // creatorEnd reports whether the deployed service accepts c at the end of a creator's name.
 func creatorEnd(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._;()/:*~$=", c) >= 0
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+		strings.IndexByte("-._;()/:*~$=", c) >= 0
 }
 
 func (v *validator) oneMonth(path string, p Period) {
@@ -199,11 +208,13 @@ func (v *validator) oneMonth(path string, p Period) {
 	switch {
 	case !ok:
 	case begin.Year() != end.Year() || begin.Month() != end.Month():
-		v.add(path, datacite.CodeDate, fmt.Sprintf("from %s to %s is not within one month, which the service asks of a report", p.BeginDate, p.EndDate))
+		v.add(path, datacite.CodeDate, fmt.Sprintf(
+			"from %s to %s is not within one month, which the service asks of a report", p.BeginDate, p.EndDate))
 	case begin.After(now):
 		v.add(path+".begin-date", datacite.CodeDate, fmt.Sprintf("is %s, in the future", p.BeginDate))
 	case v.warn != nil && end.AddDate(0, 0, 1).After(now):
-		v.warn(datacite.Finding{Path: path + ".end-date", Code: datacite.CodeDate, Reason: fmt.Sprintf("is %s, which is not over yet", p.EndDate), Warning: true})
+		v.warn(datacite.Finding{Path: path + ".end-date", Code: datacite.CodeDate,
+			Reason: fmt.Sprintf("is %s, which is not over yet", p.EndDate), Warning: true})
 	}
 }
 
@@ -252,7 +263,8 @@ func (d *Dataset) lists() [5]typedList {
 func (v *validator) dataset(i int, d *Dataset) {
 	v.place = place{dataset: i, performance: -1, instance: -1}
 	if d.DataType != DataTypeDataset {
-		v.fault("data-type", datacite.CodeVocabulary, fmt.Sprintf("is %q; the service accepts %q", d.DataType, DataTypeDataset))
+		v.fault("data-type", datacite.CodeVocabulary,
+			fmt.Sprintf("is %q; the service accepts %q", d.DataType, DataTypeDataset))
 	}
 	if len(d.DatasetID) == 0 {
 		v.fault("dataset-id", datacite.CodeMissing, "is empty; counts need an identifier")
@@ -325,10 +337,12 @@ func (v *validator) performance(p *Performance) {
 
 func (v *validator) instance(n *Instance) {
 	if !n.MetricType.known() {
-		v.fault("metric-type", datacite.CodeVocabulary, fmt.Sprintf("is %q; the service knows %s", n.MetricType, knownMetrics))
+		v.fault("metric-type", datacite.CodeVocabulary,
+			fmt.Sprintf("is %q; the service knows %s", n.MetricType, knownMetrics))
 	}
 	if !n.AccessMethod.known() {
-		v.fault("access-method", datacite.CodeVocabulary, fmt.Sprintf("is %q; the service knows %s", n.AccessMethod, knownAccess))
+		v.fault("access-method", datacite.CodeVocabulary,
+			fmt.Sprintf("is %q; the service knows %s", n.AccessMethod, knownAccess))
 	}
 	if n.Count < 0 {
 		v.fault("count", datacite.CodeLimit, fmt.Sprintf("is %d", n.Count))
@@ -342,13 +356,15 @@ func (v *validator) instance(n *Instance) {
 }
 
 const (
-	knownMetrics = MetricTotalDatasetRequests + ", " + MetricUniqueDatasetRequests + ", " + MetricTotalDatasetInvestigations + " and " + MetricUniqueDatasetInvestigations
-	knownAccess  = AccessRegular + " and " + AccessMachine
+	knownMetrics = MetricTotalDatasetRequests + ", " + MetricUniqueDatasetRequests + ", " +
+		MetricTotalDatasetInvestigations + " and " + MetricUniqueDatasetInvestigations
+	knownAccess = AccessRegular + " and " + AccessMachine
 )
 
 func (m MetricType) known() bool {
 	switch m {
-	case MetricTotalDatasetRequests, MetricUniqueDatasetRequests, MetricTotalDatasetInvestigations, MetricUniqueDatasetInvestigations:
+	case MetricTotalDatasetRequests, MetricUniqueDatasetRequests, MetricTotalDatasetInvestigations,
+		MetricUniqueDatasetInvestigations:
 		return true
 	}
 	return false
@@ -370,7 +386,8 @@ func (v *validator) countries(n *Instance) {
 			if v.compressed {
 				report = v.warning
 			}
-			report(countryField(c.Country), datacite.CodeVocabulary, "is not a country code of ISO 3166-1; an uncompressed report with it is refused")
+			report(countryField(c.Country), datacite.CodeVocabulary,
+				"is not a country code of ISO 3166-1; an uncompressed report with it is refused")
 		}
 		if c.Count < 0 {
 			v.fault(countryField(c.Country), datacite.CodeLimit, fmt.Sprintf("is %d", c.Count))
@@ -384,7 +401,8 @@ func (v *validator) countries(n *Instance) {
 	switch {
 	case len(n.CountryCounts) == 0:
 	case sum > n.Count && v.strict:
-		v.fault("country-counts", datacite.CodeInconsistent, fmt.Sprintf("are inconsistent: they add up to %d, and the count is %d", sum, n.Count))
+		v.fault("country-counts", datacite.CodeInconsistent,
+			fmt.Sprintf("are inconsistent: they add up to %d, and the count is %d", sum, n.Count))
 	case sum > n.Count && v.warn != nil:
 		v.warning("country-counts", datacite.CodeInconsistent, fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
 	case sum != n.Count && v.warn != nil:
@@ -410,7 +428,8 @@ func (v *validator) countriesOnce(counts CountryCounts) {
 const maxFaults = 100
 
 // bounded has the metrics, each one before those that bound it.
-var bounded = []MetricType{MetricUniqueDatasetRequests, MetricTotalDatasetRequests, MetricUniqueDatasetInvestigations, MetricTotalDatasetInvestigations}
+var bounded = []MetricType{MetricUniqueDatasetRequests, MetricTotalDatasetRequests, MetricUniqueDatasetInvestigations,
+	MetricTotalDatasetInvestigations}
 
 // inconsistent calls report for inconsistent counts of a month: for one access method,
 // more unique than total ones, or more requests than investigations. A metric that is
@@ -477,7 +496,8 @@ func (d *Dataset) outline(to *display.Dataset) {
 	for i := range d.Performance {
 		for j := range d.Performance[i].Instance {
 			n := &d.Performance[i].Instance[j]
-			to.Counts = append(to.Counts, display.Count{Performance: i, Metric: string(n.MetricType), Access: string(n.AccessMethod), N: n.Count, Missing: n.NoCount})
+			to.Counts = append(to.Counts, display.Count{Performance: i, Metric: string(n.MetricType),
+				Access: string(n.AccessMethod), N: n.Count, Missing: n.NoCount})
 		}
 	}
 }
@@ -487,13 +507,16 @@ func (v *validator) displayed(d *Dataset) {
 	sent := *d
 	if ids, changed := readableIDs(d.DatasetID); changed {
 		v.place.performance, v.place.instance = -1, -1
-		v.warning("dataset-id[0].value", datacite.CodeCorrected, fmt.Sprintf("is %.100q, in which the service does not find the DOI; Submit, Create and Put send %.100q first", d.DatasetID[0].Value, ids[0].Value))
+		v.warning("dataset-id[0].value", datacite.CodeCorrected,
+			fmt.Sprintf("is %.100q, in which the service does not find the DOI; Submit, Create and Put send %.100q first",
+				d.DatasetID[0].Value, ids[0].Value))
 		sent.DatasetID = ids
 	}
 	sent.outline(&v.outlined)
 	for _, h := range v.outlined.Check(v.month) {
 		if h.Code != datacite.CodeNoCount { // a fault
-			v.warn(datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].%s", v.place.dataset, h.Path), Code: h.Code, Reason: h.Reason, Warning: true})
+			v.warn(datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].%s", v.place.dataset, h.Path), Code: h.Code,
+				Reason: h.Reason, Warning: true})
 		}
 	}
 }
@@ -509,7 +532,8 @@ func readableIDs(ids []TypedValue) ([]TypedValue, bool) {
 
 // repeated returns the fault of an entry that has the DOI of an earlier one.
 func repeated(first, again int) datacite.Finding {
-	return datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", again), Code: datacite.CodeRepeated, Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", first), Err: ErrRepeated}
+	return datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", again), Code: datacite.CodeRepeated,
+		Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", first), Err: ErrRepeated}
 }
 
 // repeatedIn finds repeated DOIs in a report that is held in memory.

@@ -32,10 +32,15 @@ func TestInconsistentCountsDoNotPass(t *testing.T) {
 		want             string // of the reason; "" if all is well
 	}{
 		{"all alike", counts{totalInvestigations: 3, uniqueInvestigations: 3, totalRequests: 3, uniqueRequests: 3}, nil, ""},
-		{"more unique than total", counts{totalInvestigations: 3, uniqueInvestigations: 4}, nil, "are inconsistent: unique-dataset-investigations (regular) is 4, more than total-dataset-investigations, which is 3"},
-		{"more unique than total requests", nil, counts{totalRequests: 3, uniqueRequests: 4}, "are inconsistent: unique-dataset-requests (machine) is 4, more than total-dataset-requests, which is 3"},
-		{"more requests than investigations", counts{totalInvestigations: 3, totalRequests: 5}, nil, "are inconsistent: total-dataset-requests (regular) is 5, more than total-dataset-investigations, which is 3"},
-		{"in sessions, too", counts{uniqueInvestigations: 3, uniqueRequests: 5}, nil, "are inconsistent: unique-dataset-requests (regular) is 5, more than unique-dataset-investigations, which is 3"},
+		{"more unique than total", counts{totalInvestigations: 3, uniqueInvestigations: 4}, nil,
+			"are inconsistent: unique-dataset-investigations (regular) is 4, more than total-dataset-investigations, which is " +
+				"3"},
+		{"more unique than total requests", nil, counts{totalRequests: 3, uniqueRequests: 4},
+			"are inconsistent: unique-dataset-requests (machine) is 4, more than total-dataset-requests, which is 3"},
+		{"more requests than investigations", counts{totalInvestigations: 3, totalRequests: 5}, nil,
+			"are inconsistent: total-dataset-requests (regular) is 5, more than total-dataset-investigations, which is 3"},
+		{"in sessions, too", counts{uniqueInvestigations: 3, uniqueRequests: 5}, nil,
+			"are inconsistent: unique-dataset-requests (regular) is 5, more than unique-dataset-investigations, which is 3"},
 		{"each access method by itself", counts{totalInvestigations: 3}, counts{uniqueInvestigations: 5}, ""},
 		{"a metric that is not there bounds nothing", counts{uniqueRequests: 5}, nil, ""},
 	} {
@@ -44,15 +49,18 @@ func TestInconsistentCountsDoNotPass(t *testing.T) {
 			dataset := dataset(1)
 			dataset.DatasetID[0].Value = "10.5072/a"
 			dataset.Performance[0].Instance = nil
-			for access, counts := range map[reports.AccessMethod]counts{reports.AccessRegular: tt.regular, reports.AccessMachine: tt.machine} {
+			for access, counts := range map[reports.AccessMethod]counts{reports.AccessRegular: tt.regular,
+				reports.AccessMachine: tt.machine} {
 				for metric, n := range counts {
 					rows = append(rows, reports.Row{DOI: "10.5072/a", Date: "2026-10-01", Metric: metric, Access: access, Count: n})
-					dataset.Performance[0].Instance = append(dataset.Performance[0].Instance, reports.Instance{MetricType: metric, AccessMethod: access, Count: n})
+					dataset.Performance[0].Instance = append(dataset.Performance[0].Instance,
+						reports.Instance{MetricType: metric, AccessMethod: access, Count: n})
 				}
 			}
 			srv := server(t)
 			submit := func(opts *reports.SubmitOptions) error {
-				_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), opts)
+				_, err := srv.Reports().Submit(t.Context(), header("Example", time.October),
+					reports.Source([]reports.Dataset{dataset}), opts)
 				return err
 			}
 			list, err := grouped(rowsOf(rows...), nil)
@@ -70,7 +78,10 @@ func TestInconsistentCountsDoNotPass(t *testing.T) {
 			assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance: of \"10.5072/a\" "+tt.want)
 
 			var left []error
-			list, err = grouped(rowsOf(rows...), &reports.GroupOptions{LeaveOut: func(err error) bool { left = append(left, err); return true }})
+			list, err = grouped(rowsOf(rows...), &reports.GroupOptions{LeaveOut: func(err error) bool {
+				left = append(left, err)
+				return true
+			}})
 			require.NoError(t, err)
 			assert.Empty(t, list)
 			require.Len(t, left, 1)
@@ -81,8 +92,11 @@ func TestInconsistentCountsDoNotPass(t *testing.T) {
 			require.NoError(t, err)
 			assert.Len(t, list, 1)
 			var findings []datacite.Finding
-			require.NoError(t, submit(&reports.SubmitOptions{AllowInconsistent: true, Warn: func(f datacite.Finding) { findings = append(findings, f) }}))
-			assert.Contains(t, findings, datacite.Finding{Path: "report-datasets[0].performance[0].instance", Code: "inconsistent", Reason: `of "10.5072/a" ` + tt.want, Warning: true})
+			require.NoError(t, submit(&reports.SubmitOptions{AllowInconsistent: true, Warn: func(f datacite.Finding) {
+				findings = append(findings, f)
+			}}))
+			assert.Contains(t, findings, datacite.Finding{Path: "report-datasets[0].performance[0].instance",
+				Code: "inconsistent", Reason: `of "10.5072/a" ` + tt.want, Warning: true})
 		})
 	}
 }
@@ -90,16 +104,21 @@ func TestInconsistentCountsDoNotPass(t *testing.T) {
 func TestMoreByCountriesThanInAllDoesNotPass(t *testing.T) {
 	dataset := dataset(1)
 	dataset.Performance[0].Instance[0].Count = 3
-	dataset.Performance[0].Instance[0].CountryCounts = reports.CountryCounts{{Country: "de", Count: 2}, {Country: "fr", Count: 2}}
+	dataset.Performance[0].Instance[0].CountryCounts = reports.CountryCounts{{Country: "de", Count: 2},
+		{Country: "fr", Count: 2}}
 	srv := server(t)
-	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), nil)
-	assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance[0].country-counts: are inconsistent: they add up to 4, and the count is 3")
+	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October),
+		reports.Source([]reports.Dataset{dataset}), nil)
+	assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance[0].country-counts: are inconsistent: they "+
+		"add up to 4, and the count is 3")
 	var warned []string
-	_, err = srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), &reports.SubmitOptions{
-		AllowInconsistent: true, Warn: func(f datacite.Finding) { warned = append(warned, fmt.Sprint(f.Path, " ", f.Code)) },
-	})
+	_, err = srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}),
+		&reports.SubmitOptions{
+			AllowInconsistent: true, Warn: func(f datacite.Finding) { warned = append(warned, fmt.Sprint(f.Path, " ", f.Code)) },
+		})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"report-datasets[0].performance[0].instance[0].country-counts inconsistent", "report-datasets[0].performance[0].instance inconsistent"}, warned)
+	assert.Equal(t, []string{"report-datasets[0].performance[0].instance[0].country-counts inconsistent",
+		"report-datasets[0].performance[0].instance inconsistent"}, warned)
 }
 
 // counted is a dataset with one month and these counts, in the order of the list.
@@ -111,7 +130,8 @@ func counted(name string, counts ...reports.Instance) reports.Dataset {
 }
 
 func views(n int64) reports.Instance {
-	return reports.Instance{MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular, Count: n}
+	return reports.Instance{MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular,
+		Count: n}
 }
 
 func downloads(n int64) reports.Instance {
@@ -121,7 +141,8 @@ func downloads(n int64) reports.Instance {
 // TestReportsWithoutWarningsAreShown: every regular unique count of a report that Submit
 // sends without a warning is shown as it is.
 func TestReportsWithoutWarningsAreShown(t *testing.T) {
-	names := []string{"10.5072/%d", "doi:10.5072/%d", "DOI:10.5072/%d", " 10.5072/%d", "https://doi.org/10.5072%%2F%d", "info:doi/10.5072/%d",
+	names := []string{"10.5072/%d", "doi:10.5072/%d", "DOI:10.5072/%d", " 10.5072/%d", "https://doi.org/10.5072%%2F%d",
+		"info:doi/10.5072/%d",
 		"10.5072/%d#x", "10.5072/%d<x>", "10.123456/%d", "www.doi.org/10.5072/%d", "10.5072/ü%d", "hdl:10.5072/%d", "10.5072/\u212a%d"}
 	silent, warned := 0, 0
 	for seed := range uint64(*schedules) {
@@ -133,8 +154,10 @@ func TestReportsWithoutWarningsAreShown(t *testing.T) {
 			d := counted(fmt.Sprintf(names[random.IntN(len(names))*random.IntN(2)], i))
 			for range 1 + random.IntN(4)*random.IntN(4) {
 				n := views(random.Int64N(3) * random.Int64N(1<<random.IntN(33)))
-				n.MetricType = []reports.MetricType{reports.MetricUniqueDatasetInvestigations, reports.MetricUniqueDatasetRequests, reports.MetricTotalDatasetInvestigations}[random.IntN(3)]
-				n.AccessMethod = []reports.AccessMethod{reports.AccessRegular, reports.AccessRegular, reports.AccessMachine}[random.IntN(3)]
+				n.MetricType = []reports.MetricType{reports.MetricUniqueDatasetInvestigations, reports.MetricUniqueDatasetRequests,
+					reports.MetricTotalDatasetInvestigations}[random.IntN(3)]
+				n.AccessMethod = []reports.AccessMethod{reports.AccessRegular, reports.AccessRegular,
+					reports.AccessMachine}[random.IntN(3)]
 				d.Performance[0].Instance = append(d.Performance[0].Instance, n)
 				if n.AccessMethod == reports.AccessRegular && n.MetricType != reports.MetricTotalDatasetInvestigations {
 					reported += n.Count
@@ -149,13 +172,14 @@ func TestReportsWithoutWarningsAreShown(t *testing.T) {
 			sent = append(sent, d)
 		}
 		hints := 0
-		receipt, err := srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source(sent), &reports.SubmitOptions{
-			AllowInconsistent: true, LockDir: t.TempDir(), Warn: func(f datacite.Finding) {
-				if f.Code != "corrected" && f.Code != "zero" {
-					hints++
-				}
-			},
-		})
+		receipt, err := srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source(sent),
+			&reports.SubmitOptions{
+				AllowInconsistent: true, LockDir: t.TempDir(), Warn: func(f datacite.Finding) {
+					if f.Code != "corrected" && f.Code != "zero" {
+						hints++
+					}
+				},
+			})
 		if err != nil {
 			continue // such as an identifier that is no DOI
 		}
@@ -184,7 +208,8 @@ func TestAMissingCountIsNotZero(t *testing.T) {
 		``: true, `"count":null,`: true, `"count":"",`: true, `"count":5,"count":null,`: true,
 		`"count":0,`: false, `"count":"0",`: false, `"count":null,"count":0,`: false,
 	} {
-		entry := `{"dataset-id":[{"type":"doi","value":"10.5072/a"}],"performance":[{"instance":[{` + text + `"metric-type":"unique-dataset-requests","access-method":"regular"}]}]}`
+		entry := `{"dataset-id":[{"type":"doi","value":"10.5072/a"}],"performance":[{"instance":[{` + text +
+			`"metric-type":"unique-dataset-requests","access-method":"regular"}]}]}`
 		r, err := reports.NewReader(strings.NewReader(`{"report-datasets":[` + entry + `,` + entry + `]}`))
 		require.NoError(t, err)
 		var read []reports.Dataset
@@ -202,13 +227,15 @@ func TestAMissingCountIsNotZero(t *testing.T) {
 	}
 	missing := views(0)
 	missing.NoCount = true
-	report := reports.Report{Header: header("Example", time.October), Datasets: []reports.Dataset{counted("10.5072/a", missing)}}
+	report := reports.Report{Header: header("Example", time.October),
+		Datasets: []reports.Dataset{counted("10.5072/a", missing)}}
 	err := report.Validate()
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance[0].count: is missing")
 	assert.Len(t, report.Findings(), 1, fmt.Sprint(report.Findings()))
 	srv := deployedServer(t)
-	_, err = srv.Reports().Submit(t.Context(), report.Header, reports.Source(report.Datasets), &reports.SubmitOptions{LockDir: t.TempDir()})
+	_, err = srv.Reports().Submit(t.Context(), report.Header, reports.Source(report.Datasets),
+		&reports.SubmitOptions{LockDir: t.TempDir()})
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	assert.Empty(t, srv.StoredReports())
 }

@@ -35,7 +35,8 @@ type Client struct {
 func NewClient(cfg datacite.Config) (*Client, error) {
 	token, noToken := newTokens(cfg)
 	// A full subset takes the deployed service up to a minute.
-	core, err := transport.New(cfg, transport.Interface{Name: "API", Timeout: 5 * time.Minute, Login: token.authorizer(), Explain: token.explain})
+	core, err := transport.New(cfg, transport.Interface{Name: "API", Timeout: 5 * time.Minute, Login: token.authorizer(),
+		Explain: token.explain})
 	if err := datacite.Invalid(datacite.Findings(errors.Join(noToken, err))...); err != nil {
 		return nil, err
 	}
@@ -87,7 +88,8 @@ const expiresSoon = 30 * 24 * time.Hour
 func newTokens(cfg datacite.Config) (*tokens, error) {
 	source, err := transport.Token(cfg)
 	if call.IsAPIKey(cfg.Token) {
-		err = datacite.Invalid(datacite.Finding{Path: "Config.Token", Code: datacite.CodeValue, Reason: "is " + errKey.Error()})
+		err = datacite.Invalid(datacite.Finding{Path: "Config.Token", Code: datacite.CodeValue,
+			Reason: "is " + errKey.Error()})
 	}
 	return &tokens{source: source, renewable: cfg.TokenSource != nil, log: cfg.Logger}, err
 }
@@ -143,7 +145,8 @@ func (t *tokens) note(token string) {
 		return
 	}
 	if t.expiry.Swap(at.Unix()) != at.Unix() && t.log != nil && time.Until(at) <= expiresSoon {
-		t.log.Warn("reports: the token expires soon, or has expired; ask the operator for a new one", slog.Time("expires", at))
+		t.log.Warn("reports: the token expires soon, or has expired; ask the operator for a new one",
+			slog.Time("expires", at))
 	}
 }
 

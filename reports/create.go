@@ -25,7 +25,8 @@ type Stored struct {
 	// returned it: the report that was sent was not stored.
 	Existing bool
 
-	Warnings []datacite.Finding // about the report that was sent, such as counts that DOI records will not show; at most 100
+	// about the report that was sent, such as counts that DOI records will not show; at most 100
+	Warnings []datacite.Finding
 }
 
 // Create stores a new report under an id that the service chooses. If the service already
@@ -55,7 +56,8 @@ func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
 }
 
 // store checks a report and calls write with its lock, unless other arguments are at fault.
-func (c *Client) store(ctx context.Context, op string, fault error, r *Report, write func(body, *runlock.Lock) (*Stored, error)) (_ *Stored, err error) {
+func (c *Client) store(ctx context.Context, op string, fault error, r *Report,
+	write func(body, *runlock.Lock) (*Stored, error)) (_ *Stored, err error) {
 	defer func() { err = c.core.Shown(err) }()
 	if err := c.core.Ready(ctx); err != nil {
 		return nil, err
@@ -130,7 +132,8 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 		return nil, fmt.Errorf("%s: report %.40q: %w: %w", op, stored.ID, datacite.ErrIncomplete, stored.damage)
 	}
 	if n := len(stored.Subsets); n > 1 || n == 1 && !strings.EqualFold(stored.Subsets[0].Checksum, b.checksum) {
-		return nil, fmt.Errorf("%s: %w: report %.40q holds %d subsets instead of this one; another program writes to it", op, datacite.ErrConflict, stored.ID, n)
+		return nil, fmt.Errorf("%s: %w: report %.40q holds %d subsets instead of this one; another program writes to it", op,
+			datacite.ErrConflict, stored.ID, n)
 	}
 	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets, Warnings: b.warnings}, nil
 }
@@ -150,7 +153,9 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 // Put sends PUT /reports/{id} (specification §3.2, §4.1).
 func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error) {
 	const op = "reports.Put"
-	return c.store(ctx, op, checkUUID("id", id), r, func(body body, lock *runlock.Lock) (*Stored, error) { return c.put(ctx, op, id, body, lock) })
+	return c.store(ctx, op, checkUUID("id", id), r, func(body body, lock *runlock.Lock) (*Stored, error) {
+		return c.put(ctx, op, id, body, lock)
+	})
 }
 
 func (c *Client) put(ctx context.Context, op, id string, body body, lock *runlock.Lock) (*Stored, error) {
@@ -163,7 +168,8 @@ func (c *Client) put(ctx context.Context, op, id string, body body, lock *runloc
 			return nil, c.notWritten(ctx, op, id, err)
 		}
 		if stored.Datasets != nil && len(stored.Datasets) == 0 {
-			return nil, fmt.Errorf("%s: report %s: %w: the response contains none of the %d datasets that were sent", op, id, datacite.ErrIncomplete, len(body.report.Datasets))
+			return nil, fmt.Errorf("%s: report %s: %w: the response contains none of the %d datasets that were sent", op, id,
+				datacite.ErrIncomplete, len(body.report.Datasets))
 		}
 		return &Stored{ID: stored.ID, Header: stored.Header, Warnings: body.warnings}, nil
 	}

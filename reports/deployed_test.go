@@ -26,7 +26,8 @@ func refusing(status int, body string) func(r *http.Request) *http.Response {
 		if r.Method == http.MethodGet {
 			return nil
 		}
-		return &http.Response{StatusCode: status, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
+		return &http.Response{StatusCode: status, Request: r, Header: http.Header{},
+			Body: io.NopCloser(strings.NewReader(body))}
 	}
 }
 
@@ -38,8 +39,10 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 		want   error
 		says   string
 	}{
-		{"409, another account has it", 409, `{"errors":[{"status":"409","title":"The resource already exists."}]}`, datacite.ErrConflict, "under another id or for another account"},
-		{"413, too large for a gateway", 413, `<html><title>413 Request Entity Too Large</title>`, datacite.ErrTooLarge, "set SubmitOptions.MaxDatasets below 2"},
+		{"409, another account has it", 409, `{"errors":[{"status":"409","title":"The resource already exists."}]}`,
+			datacite.ErrConflict, "under another id or for another account"},
+		{"413, too large for a gateway", 413, `<html><title>413 Request Entity Too Large</title>`, datacite.ErrTooLarge,
+			"set SubmitOptions.MaxDatasets below 2"},
 		{"422", 422, `{"report_id":["can't be blank"]}`, datacite.ErrInvalid, "report_id: can't be blank"},
 		{"500 about the request itself", 500, `{"status":400,"title":"invalid date"}`, datacite.ErrServer, "invalid date"},
 	} {
@@ -54,7 +57,8 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 					return nil
 				}
 				start := time.Now()
-				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2})
+				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6),
+					&reports.SubmitOptions{MaxDatasets: 2})
 				require.ErrorIs(t, err, tt.want)
 				assert.ErrorContains(t, err, tt.says)
 				e, ok := errors.AsType[*reports.SubmitError](err)
@@ -75,12 +79,14 @@ func TestAnotherReleaseGoesOn(t *testing.T) {
 	for _, tt := range []struct {
 		behaviour           datacitetest.Behaviour
 		size, datasets, new int // of the second release
-	}{{datacitetest.Deployed, 2, 6, 0}, {datacitetest.Deployed, 2, 8, 1}, {datacitetest.Deployed, 3, 14, 3}, {datacitetest.Documented, 3, 14, 3}} {
+	}{{datacitetest.Deployed, 2, 6, 0}, {datacitetest.Deployed, 2, 8, 1}, {datacitetest.Deployed, 3, 14, 3},
+		{datacitetest.Documented, 3, 14, 3}} {
 		onNetwork(t, datacitetest.Options{Behaviour: tt.behaviour}, func(t *testing.T, n *network, c *reports.Client) {
 			h := header("Example", time.October)
 			first, err := c.Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 1})
 			require.NoError(t, err)
-			second, err := c.Submit(t.Context(), h, datasets(tt.datasets), &reports.SubmitOptions{MaxDatasets: tt.size, Level: 9, LockDir: t.TempDir()})
+			second, err := c.Submit(t.Context(), h, datasets(tt.datasets),
+				&reports.SubmitOptions{MaxDatasets: tt.size, Level: 9, LockDir: t.TempDir()})
 			require.NoError(t, err)
 			assert.Equal(t, tt.new, second.Sent, "the first 6 datasets were there")
 			assert.EqualValues(t, tt.datasets, second.Datasets)
@@ -102,13 +108,17 @@ var unreadable = []struct {
 	status int
 	body   string
 }{
-	{"a subset is not in the document", 500, `{"status":400,"title":"[UsageReports] Cannot find report-subset gzip field."}`},
+	{"a subset is not in the document", 500,
+		`{"status":400,"title":"[UsageReports] Cannot find report-subset gzip field."}`},
 	{"no document", 500, `{"status":400,"title":"The attachment for this report cannot be found: /report_files/a.json"}`},
 	{"a subset without its bytes", 500, `{"status":400,"title":"no implicit conversion of nil into String"}`},
 	{"damaged base64", 500, `{"status":400,"title":"invalid base64"}`},
-	{"a document that is cut off", 422, `{"errors":[{"status":"422","title":"quoted string not terminated (after report.report-subsets[0].checksum) at line 1, column 1298 [parse.c:384] in '{\"report\":{\"id\":\"Guide of Manila"}]}`},
+	{"a document that is cut off", 422,
+		`{"errors":[{"status":"422","title":"quoted string not terminated (after report.report-subsets[0].checksum) at ` +
+			`line 1, column 1298 [parse.c:384] in '{\"report\":{\"id\":\"Guide of Manila"}]}`},
 	{"an empty document", 422, `{"errors":[{"status":"422","title":"An empty string is not a valid JSON string."}]}`},
-	{"no subset left", 422, "{\"errors\":[{\"status\":\"422\",\"title\":\"undefined method `checksum' for nil:NilClass\"}]}"},
+	{"no subset left", 422, "{\"errors\":[{\"status\":\"422\",\"title\":\"undefined method `checksum' for " +
+		"nil:NilClass\"}]}"},
 }
 
 // without responds for a service that cannot read its reports and works otherwise.
@@ -117,7 +127,8 @@ func without(status int, body string) func(*http.Request) *http.Response {
 		if r.Method == http.MethodGet && r.URL.Path == "/reports" {
 			return nil
 		}
-		return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body))}
+		return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Content-Type": {"application/json"}},
+			Body: io.NopCloser(strings.NewReader(body))}
 	}
 }
 
@@ -136,11 +147,13 @@ func TestAReportThatTheServiceCannotRead(t *testing.T) {
 				for call, err := range map[string]error{
 					"Get": read(c.Get(t.Context(), stored.ID)), "Open": read(c.Open(t.Context(), stored.ID)),
 					"Verify": c.Verify(t.Context(), &reports.Receipt{ReportID: stored.ID}),
-					"Put":    read(c.Put(t.Context(), stored.ID, r)), "Put, compressed": read(c.Put(t.Context(), stored.ID, compressed)),
+					"Put": read(c.Put(t.Context(), stored.ID,
+						r)), "Put, compressed": read(c.Put(t.Context(), stored.ID, compressed)),
 					"Create": read(c.Create(t.Context(), r)), "Create, compressed": read(c.Create(t.Context(), compressed)),
 				} {
 					require.ErrorIs(t, err, reports.ErrBroken, call)
-					assert.ErrorContains(t, err, "the service cannot read the stored report, which is broken unless another program is writing to it now", call)
+					assert.ErrorContains(t, err, "the service cannot read the stored report, which is broken unless another program "+
+						"is writing to it now", call)
 					assert.NotErrorIs(t, err, datacite.ErrInvalid, call)
 					assert.NotErrorIs(t, err, datacite.ErrUnauthorized, call)
 					assert.Equal(t, tt.status == 500, datacite.Temporary(err), "%s: another program may be writing", call)
@@ -191,7 +204,8 @@ func TestSubmitOverAReportThatTheServiceCannotRead(t *testing.T) {
 						assert.Contains(t, reasons, "the service cannot read the report, which is normal while it is written")
 						if passes {
 							require.NoError(t, err)
-							assert.Equal(t, from == 0, reasons["another program may be writing to the report"], "it waits for a write that it has not begun")
+							assert.Equal(t, from == 0, reasons["another program may be writing to the report"],
+								"it waits for a write that it has not begun")
 							assert.Equal(t, all(6), stored(t, c, reports.DeriveID(header("Example", time.October))))
 							return
 						}
@@ -214,7 +228,8 @@ func TestSubmitThatEndsWhileAReportIsWritten(t *testing.T) {
 		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), nil)
 		require.NoError(t, err)
 		n.instead = without(500, unreadable[0].body)
-		_, err = c.Submit(t.Context(), header("Example", time.October), datasets(3), &reports.SubmitOptions{MaxOutage: time.Minute})
+		_, err = c.Submit(t.Context(), header("Example", time.October), datasets(3),
+			&reports.SubmitOptions{MaxOutage: time.Minute})
 		require.Error(t, err)
 		assert.NotErrorIs(t, err, reports.ErrBroken)
 		assert.True(t, datacite.Temporary(err))
@@ -223,7 +238,8 @@ func TestSubmitThatEndsWhileAReportIsWritten(t *testing.T) {
 
 // receiptOf is the receipt of a report of these subsets.
 func receiptOf(subsets ...string) *reports.Receipt {
-	r := &reports.Receipt{ReportID: id, Header: reports.Header{CreatedBy: "Outer", Exceptions: []reports.Exception{{Code: 3071}, {Code: 69}}}}
+	r := &reports.Receipt{ReportID: id,
+		Header: reports.Header{CreatedBy: "Outer", Exceptions: []reports.Exception{{Code: 3071}, {Code: 69}}}}
 	for _, titles := range subsets {
 		data := gz(inner(titles))
 		n := len(strings.Fields(titles))
@@ -249,14 +265,21 @@ func TestVerifyFindsEachDifference(t *testing.T) {
 		{"none left", compressedDocument(), "datacite: incomplete"},
 		{"other data under the same checksum", compressedDocument(a, stolen), "subset 2 has checksum"},
 		{"one damaged character", compressedDocument(a, damaged), "subset 2: illegal base64 data"},
-		{"no data under the checksum", compressedDocument(a, `{"gzip":null,"checksum":"`+sum(gz(inner("c")))+`"}`), "subset 2 has no data"},
+		{"no data under the checksum", compressedDocument(a, `{"gzip":null,"checksum":"`+sum(gz(inner("c")))+`"}`),
+			"subset 2 has no data"},
 		{"datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b c") + `}}`, ""},
-		{"too few datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b") + `}}`, "2 datasets stored, 3 sent"},
-		{"another creator", strings.Replace(compressedDocument(a, b), "Outer", "Another", 1), `created-by is "Another", want "Outer"`},
-		{"another month", strings.Replace(compressedDocument(a, b), `"created-by"`, `"reporting-period":{"begin-date":"2018-04-01"},"created-by"`, 1), `reporting-period is {"2018-04-01" ""}, want {"" ""}`},
+		{"too few datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b") + `}}`,
+			"2 datasets stored, 3 sent"},
+		{"another creator", strings.Replace(compressedDocument(a, b), "Outer", "Another", 1),
+			`created-by is "Another", want "Outer"`},
+		{"another month", strings.Replace(compressedDocument(a, b), `"created-by"`,
+			`"reporting-period":{"begin-date":"2018-04-01"},`+
+				`"created-by"`, 1), `reporting-period is {"2018-04-01" ""}, want {"" ""}`},
 		{"no exception 69", strings.Replace(compressedDocument(a, b), `"code":69`, `"code":70`, 1), "exceptions are"},
-		{"other filters", strings.Replace(compressedDocument(a, b), `"created-by"`, `"report-filters":["x"],"created-by"`, 1), "report-filters are"},
-		{"other attributes", strings.Replace(compressedDocument(a, b), `"created-by"`, `"report-attributes":["x"],"created-by"`, 1), "report-attributes are"},
+		{"other filters", strings.Replace(compressedDocument(a, b), `"created-by"`, `"report-filters":["x"],"created-by"`, 1),
+			"report-filters are"},
+		{"other attributes", strings.Replace(compressedDocument(a, b), `"created-by"`,
+			`"report-attributes":["x"],"created-by"`, 1), "report-attributes are"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			err := responding(t, 200, "application/json", tt.document).Verify(t.Context(), receiptOf("a b", "c"))
@@ -278,7 +301,8 @@ func TestVerifyComparesWhatTheReceiptHas(t *testing.T) {
 	r.Subsets[0].Checksum = strings.ToUpper(r.Subsets[0].Checksum)
 	require.NoError(t, client.Verify(t.Context(), r))
 	assert.ErrorIs(t, client.Verify(t.Context(), &reports.Receipt{ReportID: "x"}), datacite.ErrInvalid)
-	missing := responding(t, 404, "application/json", `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`)
+	missing := responding(t, 404, "application/json",
+		`{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`)
 	assert.ErrorIs(t, missing.Verify(t.Context(), r), datacite.ErrNotFound)
 }
 
@@ -287,10 +311,12 @@ func TestVerifyComparesWhatTheReceiptHas(t *testing.T) {
 func TestSubmitMendsDamage(t *testing.T) {
 	for name, damage := range map[string]func(subset map[string]any){
 		"a changed count beside its checksum": func(subset map[string]any) { subset["gzip"] = b64(gz(inner("x"))) },
-		"one damaged character":               func(subset map[string]any) { subset["gzip"] = "!" + subset["gzip"].(string)[1:] },
-		"one character less":                  func(subset map[string]any) { subset["gzip"] = subset["gzip"].(string)[1:] },
-		"another checksum":                    func(subset map[string]any) { subset["checksum"] = strings.Repeat("0", 64) },
-		"no data":                             func(subset map[string]any) { subset["gzip"] = nil },
+		"one damaged character": func(subset map[string]any) {
+			subset["gzip"] = "!" + subset["gzip"].(string)[1:]
+		},
+		"one character less": func(subset map[string]any) { subset["gzip"] = subset["gzip"].(string)[1:] },
+		"another checksum":   func(subset map[string]any) { subset["checksum"] = strings.Repeat("0", 64) },
+		"no data":            func(subset map[string]any) { subset["gzip"] = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := deployedServer(t)
@@ -316,7 +342,8 @@ func TestSubmitMendsDamage(t *testing.T) {
 			}
 			c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
 			submit := func() *reports.Receipt {
-				receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(4), &reports.SubmitOptions{MaxDatasets: 2})
+				receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(4),
+					&reports.SubmitOptions{MaxDatasets: 2})
 				require.NoError(t, err)
 				return receipt
 			}
@@ -325,7 +352,8 @@ func TestSubmitMendsDamage(t *testing.T) {
 			damaged = true
 			require.ErrorIs(t, c.Verify(t.Context(), receipt), datacite.ErrIncomplete)
 			if name != "no data" {
-				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(5), &reports.SubmitOptions{ZeroDropped: true})
+				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(5),
+					&reports.SubmitOptions{ZeroDropped: true})
 				require.ErrorContains(t, err, "ZeroDropped cannot be met")
 			}
 			assert.Equal(t, 2, submit().Sent)

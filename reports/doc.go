@@ -42,19 +42,19 @@
 // normalised to the bare DOI and moved to the front. Exception 69, which compressed reports need, is
 // added to the header.
 //
-// Then it compares the data with the stored report. It sends nothing if they are the same, even if Header.Created is not,
-// continues where an earlier run stopped, or starts over: a PUT replaces the stored report by the
-// first subset, and a POST adds each further one (specification §4.1, Large reports, 4). Each POST that
-// arrives adds its subset, and two writes at the same time make a report permanently unreadable.
-// So after a lost response Submit reads the stored report before it sends anything else, and waits
-// until MaxProcessing has passed, unless the service shows that it has finished: the deployed service
-// takes 20 to 50 seconds for a full subset on an otherwise idle machine, and several times as long under
-// load. Submit gives up after MaxOutage, which begins with the first request that fails and runs through attempts
-// and pauses; a slow response is no failure. What another host says, such as a
-// login page, is an error at once. A report is unreadable while another program writes to it, so
-// if MaxOutage is less than MaxProcessing, Submit never returns [ErrBroken]. A wait that may last longer
-// than the token is valid is a warning before it begins, unless Config.TokenSource may have another
-// token by then.
+// Then it compares the data with the stored report. It sends nothing if they are the same, even if
+// Header.Created is not, continues where an earlier run stopped, or starts over: a PUT replaces the
+// stored report by the first subset, and a POST adds each further one (specification §4.1, Large
+// reports, 4). Each POST that arrives adds its subset, and two writes at the same time make a report
+// permanently unreadable. So after a lost response Submit reads the stored report before it sends
+// anything else, and waits until MaxProcessing has passed, unless the service shows that it has
+// finished: the deployed service takes 20 to 50 seconds for a full subset on an otherwise idle machine,
+// and several times as long under load. Submit gives up after MaxOutage, which begins with the first
+// request that fails and runs through attempts and pauses; a slow response is no failure. What another
+// host says, such as a login page, is an error at once. A report is unreadable while another program
+// writes to it, so if MaxOutage is less than MaxProcessing, Submit never returns [ErrBroken]. A wait
+// that may last longer than the token is valid is a warning before it begins, unless Config.TokenSource
+// may have another token by then.
 //
 // The service lets any account replace any report. Submit compares the account, the creator and
 // the month of the stored report, as far as it shows them, with those of the token and the

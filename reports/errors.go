@@ -52,7 +52,8 @@ type LowerNumber struct {
 
 // Error returns how many counts are lower, and the first of them.
 func (e *LowerError) Error() string {
-	text := fmt.Sprintf("the stored report has %d counts that DOI records show, and this one has less in %d", e.Stored, e.Lower)
+	text := fmt.Sprintf("the stored report has %d counts that DOI records show, and this one has less in %d", e.Stored,
+		e.Lower)
 	if len(e.First) > 0 {
 		n := e.First[0]
 		text += fmt.Sprintf(", such as the %s of %s: %d, not %d", n.Metric, n.DOI, n.Now, n.Stored)
@@ -112,7 +113,8 @@ func (e *SubmitError) Error() string {
 	if e.Total > 0 {
 		of = fmt.Sprintf(" of %d", e.Total)
 	}
-	return fmt.Sprintf("reports.Submit: report %s is %s: %d%s subsets stored: %v (%s)", e.ReportID, e.State, len(e.Stored), of, e.Err, advice[e.State])
+	return fmt.Sprintf("reports.Submit: report %s is %s: %d%s subsets stored: %v (%s)", e.ReportID, e.State, len(e.Stored),
+		of, e.Err, advice[e.State])
 }
 
 // Transient reports whether the submission may succeed later; [datacite.Temporary] calls

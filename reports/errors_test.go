@@ -39,7 +39,8 @@ func client(t *testing.T, srv *datacitetest.Server, opts *datacite.Config) *repo
 // responding returns a client of a service that gives every request the same response.
 func responding(t *testing.T, status int, contentType, body string, token ...string) *reports.Client {
 	t.Helper()
-	return respondingWith(t, &datacite.Config{Token: append(token, "any")[0]}, status, contentType, func(context.Context) io.ReadCloser { return io.NopCloser(strings.NewReader(body)) })
+	return respondingWith(t, &datacite.Config{Token: append(token, "any")[0]}, status, contentType,
+		func(context.Context) io.ReadCloser { return io.NopCloser(strings.NewReader(body)) })
 }
 
 func jwt(expires time.Time) string {
@@ -115,14 +116,22 @@ func TestTokensOnTheDeployedService(t *testing.T) {
 		token      string
 		want, not  error
 	}{
-		{"401 and the token's time is over", `{"errors":[{"status":"401","title":"You are not authorized to access this resource."}]}`, 401, jwt(time.Now().Add(-time.Minute)), reports.ErrTokenExpired, nil},
-		{"401 and it is not", `{"errors":[{"status":"401","title":"You are not authorized to access this resource."}]}`, 401, jwt(time.Now().Add(time.Hour)), datacite.ErrUnauthorized, reports.ErrTokenExpired},
+		{"401 and the token's time is over",
+			`{"errors":[{"status":"401","title":"You are not authorized to access this ` +
+				`resource."}]}`, 401, jwt(time.Now().Add(-time.Minute)), reports.ErrTokenExpired, nil},
+		{"401 and it is not", `{"errors":[{"status":"401","title":"You are not authorized to access this resource."}]}`, 401,
+			jwt(time.Now().Add(time.Hour)), datacite.ErrUnauthorized, reports.ErrTokenExpired},
 		{"401 and nobody knows", `{}`, 401, "opaque", datacite.ErrUnauthorized, reports.ErrTokenExpired},
-		{"403 and the token is good", `{"errors":[{"title":"no"}]}`, 403, jwt(time.Now().Add(time.Hour)), datacite.ErrForbidden, reports.ErrTokenExpired},
-		{"403 with the page of a gateway", "<html><title>403 Forbidden</title></html>", 403, "opaque", datacite.ErrRateLimited, reports.ErrTokenExpired},
-		{"403 with a page, and the time is over", "<html><title>403 Forbidden</title></html>", 403, jwt(time.Now().Add(-time.Hour)), datacite.ErrRateLimited, datacite.ErrForbidden},
-		{"403 and the service says so", `{"errors":[{"title":"Token has expired"}]}`, 403, jwt(time.Now().Add(time.Hour)), reports.ErrTokenExpired, nil},
-		{"422 without a token", `{"errors":[{"status":"422","title":"undefined method ` + "`uid'" + ` for nil:NilClass"}]}`, 422, "opaque", datacite.ErrUnauthorized, datacite.ErrInvalid},
+		{"403 and the token is good", `{"errors":[{"title":"no"}]}`, 403, jwt(time.Now().Add(time.Hour)),
+			datacite.ErrForbidden, reports.ErrTokenExpired},
+		{"403 with the page of a gateway", "<html><title>403 Forbidden</title></html>", 403, "opaque",
+			datacite.ErrRateLimited, reports.ErrTokenExpired},
+		{"403 with a page, and the time is over", "<html><title>403 Forbidden</title></html>", 403,
+			jwt(time.Now().Add(-time.Hour)), datacite.ErrRateLimited, datacite.ErrForbidden},
+		{"403 and the service says so", `{"errors":[{"title":"Token has expired"}]}`, 403, jwt(time.Now().Add(time.Hour)),
+			reports.ErrTokenExpired, nil},
+		{"422 without a token", `{"errors":[{"status":"422","title":"undefined method ` + "`uid'" + ` for nil:NilClass"}]}`,
+			422, "opaque", datacite.ErrUnauthorized, datacite.ErrInvalid},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := responding(t, tt.status, "", tt.body, tt.token)
@@ -151,49 +160,90 @@ func TestBadInputIsNotSent(t *testing.T) {
 		report *reports.Report
 		fault  string
 	}{
-		{"50,001 datasets in one body", &reports.Report{Header: header("Example", time.October), Datasets: slices.Repeat(all(1), 50_001)}, "report-datasets: has 50001 entries, more than the 50000 that one request may carry"},
+		{"50,001 datasets in one body", &reports.Report{Header: header("Example", time.October),
+			Datasets: slices.Repeat(all(1),
+				50_001)}, "report-datasets: has 50001 entries, more than the 50000 that one request may carry"},
 		{"no datasets", change(func(r *reports.Report) { r.Datasets = nil }), "report-datasets: is empty"},
-		{"unknown metric", change(func(r *reports.Report) { instance(r).MetricType = "total-downloads" }), `report-datasets[1].performance[0].instance[0].metric-type: is "total-downloads"; the service knows total-dataset-requests`},
-		{"unknown access method", change(func(r *reports.Report) { instance(r).AccessMethod = "robot" }), `instance[0].access-method: is "robot"`},
+		{"unknown metric", change(func(r *reports.Report) { instance(r).MetricType = "total-downloads" }),
+			`report-datasets[1].performance[0].instance[0].metric-type: is "total-downloads"; the service knows ` +
+				`total-dataset-requests`},
+		{"unknown access method", change(func(r *reports.Report) { instance(r).AccessMethod = "robot" }),
+			`instance[0].access-method: is "robot"`},
 		{"negative count", change(func(r *reports.Report) { instance(r).Count = -1 }), "instance[0].count: is -1"},
-		{"country in capitals", change(func(r *reports.Report) { instance(r).CountryCounts[0].Country = "DE" }), `country-counts["DE"]: is not a lowercase two-letter country code`},
-		{"country twice", change(func(r *reports.Report) { instance(r).CountryCounts[1].Country = "de" }), `country-counts["de"]: occurs twice`},
+		{"country in capitals", change(func(r *reports.Report) { instance(r).CountryCounts[0].Country = "DE" }),
+			`country-counts["DE"]: is not a lowercase two-letter country code`},
+		{"country twice", change(func(r *reports.Report) { instance(r).CountryCounts[1].Country = "de" }),
+			`country-counts["de"]: occurs twice`},
 		{"country twice, far apart", change(func(r *reports.Report) {
 			instance(r).CountryCounts = reports.CountryCounts{{"us", 1}, {"de", 1}, {"us", 1}}
 		}), `country-counts["us"]: occurs twice`},
-		{"end before begin", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Period{"1999-10-31", "1999-10-01"} }), "report-header.reporting-period.end-date: 1999-10-01 is before begin-date 1999-10-31"},
-		{"end before begin in a dataset", change(func(r *reports.Report) { r.Datasets[0].Performance[0].Period.EndDate = "1999-09-01" }), "report-datasets[0].performance[0].period.end-date: 1999-09-01 is before"},
+		{"end before begin", change(func(r *reports.Report) {
+			r.Header.ReportingPeriod = reports.Period{"1999-10-31", "1999-10-01"}
+		}), "report-header.reporting-period.end-date: 1999-10-01 is before begin-date 1999-10-31"},
+		{"end before begin in a dataset",
+			change(func(r *reports.Report) {
+				r.Datasets[0].Performance[0].Period.EndDate = "1999-09-01"
+			}), "report-datasets[0].performance[0].period.end-date: 1999-09-01 is before"},
 		{"a period that is none, after another", change(func(r *reports.Report) {
-			r.Datasets[0].Performance = append(r.Datasets[0].Performance, reports.Performance{Period: reports.Period{"1999-10-01", "x"}})
+			r.Datasets[0].Performance = append(r.Datasets[0].Performance,
+				reports.Performance{Period: reports.Period{"1999-10-01", "x"}})
 		}), `report-datasets[0].performance[1].period.end-date: is "x", not a date YYYY-MM-DD`},
-		{"not a date", change(func(r *reports.Report) { r.Header.Created = "October" }), `report-header.created: is "October", not a date`},
-		{"two months", change(func(r *reports.Report) { r.Header.ReportingPeriod.EndDate = "1999-11-30" }), "is not within one month"},
+		{"not a date", change(func(r *reports.Report) { r.Header.Created = "October" }),
+			`report-header.created: is "October", not a date`},
+		{"two months", change(func(r *reports.Report) { r.Header.ReportingPeriod.EndDate = "1999-11-30" }),
+			"is not within one month"},
 		{"no report-id", change(func(r *reports.Report) { r.Header.ReportID = " " }), "report-header.report-id: is empty"},
 		{"no creator", change(func(r *reports.Report) { r.Header.CreatedBy = "" }), "report-header.created-by: is empty"},
-		{"creator that ends in an umlaut", change(func(r *reports.Report) { r.Header.CreatedBy = "Repositorä" }), "ends with a character that the service refuses"},
-		{"creator that ends badly", change(func(r *reports.Report) { r.Header.CreatedBy = "Example " }), "ends with a character that the service refuses"},
+		{"creator that ends in an umlaut", change(func(r *reports.Report) { r.Header.CreatedBy = "Repositorä" }),
+			"ends with a character that the service refuses"},
+		{"creator that ends badly", change(func(r *reports.Report) { r.Header.CreatedBy = "Example " }),
+			"ends with a character that the service refuses"},
 		{"another release", change(func(r *reports.Report) { r.Header.Release = "RD1" }), `report-header.release: is "RD1"`},
-		{"another data type", change(func(r *reports.Report) { r.Datasets[0].DataType = "Dataset" }), `report-datasets[0].data-type: is "Dataset"`},
-		{"no identifier", change(func(r *reports.Report) { r.Datasets[0].DatasetID = nil }), "report-datasets[0].dataset-id: is empty"},
-		{"unknown identifier type", change(func(r *reports.Report) { r.Datasets[0].PublisherID[0].Type = "ror" }), `publisher-id[0].type: is "ror"; the service accepts isni, orcid, grid, urn, client-id; the list may be empty`},
-		{"broken UTF-8", change(func(r *reports.Report) { r.Datasets[0].Title = "a\xff" }), "report-datasets[0].dataset-title: is not valid UTF-8"},
+		{"another data type", change(func(r *reports.Report) { r.Datasets[0].DataType = "Dataset" }),
+			`report-datasets[0].data-type: is "Dataset"`},
+		{"no identifier", change(func(r *reports.Report) { r.Datasets[0].DatasetID = nil }),
+			"report-datasets[0].dataset-id: is empty"},
+		{"unknown identifier type", change(func(r *reports.Report) { r.Datasets[0].PublisherID[0].Type = "ror" }),
+			`publisher-id[0].type: is "ror"; the service accepts isni, orcid, grid, urn, client-id; the list may be empty`},
+		{"broken UTF-8", change(func(r *reports.Report) { r.Datasets[0].Title = "a\xff" }),
+			"report-datasets[0].dataset-title: is not valid UTF-8"},
 		{"broken UTF-8 in a filter, halves of a letter", change(func(r *reports.Report) {
 			r.Header.ReportFilters = []reports.NameValue{{Name: "\xc3", Value: "\xbc"}}
-		}), "report-header.report-filters[0].name: is not valid UTF-8\n\treport-header.report-filters[0].value: is not valid UTF-8"},
-		{"broken UTF-8 in an attribute", change(func(r *reports.Report) { r.Header.ReportAttributes = []reports.NameValue{{Value: "\xff"}} }), "report-header.report-attributes[0].value: is not valid UTF-8"},
+		}), "report-header.report-filters[0].name: is not valid UTF-8\n\treport-header.report-filters[0].value: is not " +
+			"valid UTF-8"},
+		{"broken UTF-8 in an attribute",
+			change(func(r *reports.Report) {
+				r.Header.ReportAttributes = []reports.NameValue{{Value: "\xff"}}
+			}), "report-header.report-attributes[0].value: is not valid UTF-8"},
 		{"broken UTF-8 in lists", change(func(r *reports.Report) {
 			d, bad := &r.Datasets[0], []reports.TypedValue{{Type: "proprietary", Value: "\xff"}}
 			d.Dates, d.Contributors, d.Attributes = bad, []reports.TypedValue{{Type: "name", Value: "\xff"}}, bad
-		}), "report-datasets[0].dataset-dates[0].value: is not valid UTF-8\n\treport-datasets[0].dataset-contributors[0].value: is not valid UTF-8\n\treport-datasets[0].dataset-attributes[0].value: is not valid UTF-8"},
-		{"unknown date type", change(func(r *reports.Report) { r.Datasets[0].Dates = []reports.TypedValue{{Type: "created", Value: "2020"}} }),
+		}), "report-datasets[0].dataset-dates[0].value: is not valid " +
+			"UTF-8\n\treport-datasets[0].dataset-contributors[0].value: is not valid " +
+			"UTF-8\n\treport-datasets[0].dataset-attributes[0].value: is not valid UTF-8"},
+		{"unknown date type", change(func(r *reports.Report) {
+			r.Datasets[0].Dates = []reports.TypedValue{{Type: "created", Value: "2020"}}
+		}),
 			`dataset-dates[0].type: is "created"; the service accepts pub-date, first-accessed-online, proprietary`},
-		{"long created", change(func(r *reports.Report) { r.Header.Created = reports.Date(strings.Repeat("1", 256)) }), "report-header.created: has 256 characters; the service stores 255"},
-		{"long name", change(func(r *reports.Report) { r.Header.ReportName = strings.Repeat("1", 256) }), "report-header.report-name: has 256 characters"},
-		{"Kosovo", change(func(r *reports.Report) { instance(r).CountryCounts[1].Country = "xk" }), `country-counts["xk"]: is not a country code of ISO 3166-1; an uncompressed report with it is refused`},
-		{"month 13", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Month(1999, 13) }), `report-header.reporting-period.begin-date: is "1999-13-01", not a date YYYY-MM-DD`},
-		{"next year", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Month(time.Now().Year()+1, time.March) }), "report-header.reporting-period.begin-date: is "},
-		{"an entry of more than 16 MiB", change(func(r *reports.Report) { r.Datasets[1].Title = strings.Repeat("x", 16<<20) }), "report-datasets[1]: takes 16778"},
-		{"an entry that escapes make longer", change(func(r *reports.Report) { r.Datasets[1].Title = strings.Repeat("<", 3<<20) }), "report-datasets[1]: takes 18875"},
+		{"long created", change(func(r *reports.Report) { r.Header.Created = reports.Date(strings.Repeat("1", 256)) }),
+			"report-header.created: has 256 characters; the service stores 255"},
+		{"long name", change(func(r *reports.Report) { r.Header.ReportName = strings.Repeat("1", 256) }),
+			"report-header.report-name: has 256 characters"},
+		{"Kosovo", change(func(r *reports.Report) { instance(r).CountryCounts[1].Country = "xk" }),
+			`country-counts["xk"]: is not a country code of ISO 3166-1; an uncompressed report with it is refused`},
+		{"month 13", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Month(1999, 13) }),
+			`report-header.reporting-period.begin-date: is "1999-13-01", not a date YYYY-MM-DD`},
+		{"next year", change(func(r *reports.Report) {
+			r.Header.ReportingPeriod = reports.Month(time.Now().Year()+1, time.March)
+		}), "report-header.reporting-period.begin-date: is "},
+		{"an entry of more than 16 MiB",
+			change(func(r *reports.Report) {
+				r.Datasets[1].Title = strings.Repeat("x", 16<<20)
+			}), "report-datasets[1]: takes 16778"},
+		{"an entry that escapes make longer",
+			change(func(r *reports.Report) {
+				r.Datasets[1].Title = strings.Repeat("<", 3<<20)
+			}), "report-datasets[1]: takes 18875"},
 		{"id that is no UUID", change(func(r *reports.Report) { r.ID = "1" }), "id: is not a UUID"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -209,7 +259,8 @@ func TestBadInputIsNotSent(t *testing.T) {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
 	}
-	assert.Equal(t, map[datacite.Code]int{"date": 9, "encoding": 9, "limit": 6, "missing": 4, "repeated": 2, "syntax": 1, "vocabulary": 8}, codes)
+	assert.Equal(t, map[datacite.Code]int{"date": 9, "encoding": 9, "limit": 6, "missing": 4, "repeated": 2, "syntax": 1,
+		"vocabulary": 8}, codes)
 	most := reports.Report{Header: header("Example", time.October), Datasets: slices.Repeat(all(1), reports.MaxDatasets)}
 	require.NoError(t, most.Validate())
 	t.Run("all faults at once", func(t *testing.T) {
@@ -221,7 +272,8 @@ func TestBadInputIsNotSent(t *testing.T) {
 		assert.Len(t, v.Findings, 3)
 		assert.ErrorContains(t, v, "3 faults:\n\treport-header.created-by: is empty\n\treport-datasets[0].data-type")
 	})
-	for _, bad := range []string{"", "1", "../secret", "0148536f-bfbc-4775-b93c-524e91d0b9f6/x", "0148536f-bfbc-4775-b93c-524e91d0b9f6?x"} {
+	for _, bad := range []string{"", "1", "../secret", "0148536f-bfbc-4775-b93c-524e91d0b9f6/x",
+		"0148536f-bfbc-4775-b93c-524e91d0b9f6?x"} {
 		_, err := c.Get(t.Context(), bad)
 		require.ErrorIs(t, err, datacite.ErrInvalid, bad)
 		assert.Equal(t, "id", datacite.Findings(err)[0].Path)
@@ -251,7 +303,8 @@ func TestStrangeResponses(t *testing.T) {
 			assert.ErrorContains(t, err, tt.reason)
 		})
 	}
-	for _, body := range []string{html, "", "OK", `{"data":[]}`, `{"report":{"id":"`, `{"reports":[]`, `{"report":5}`, `{"report":{"report-datasets":{}}}`, `{"report":{"report-datasets":[{"yop":"2010"}`} {
+	for _, body := range []string{html, "", "OK", `{"data":[]}`, `{"report":{"id":"`, `{"reports":[]`, `{"report":5}`,
+		`{"report":{"report-datasets":{}}}`, `{"report":{"report-datasets":[{"yop":"2010"}`} {
 		c := responding(t, 200, "application/json", body)
 		_, err := c.Get(t.Context(), id)
 		require.ErrorIs(t, err, datacite.ErrUnreadable, body)
@@ -267,7 +320,8 @@ func TestServiceThatNeverResponds(t *testing.T) {
 			<-r.Context().Done()
 			return nil, r.Context().Err()
 		})
-		c, err := reports.NewClient(datacite.Config{Service: datacite.Test, Token: "any", HTTPClient: &http.Client{Transport: never}, MaxAttempts: 1})
+		c, err := reports.NewClient(datacite.Config{Service: datacite.Test, Token: "any",
+			HTTPClient: &http.Client{Transport: never}, MaxAttempts: 1})
 		require.NoError(t, err)
 		start := time.Now()
 		_, err = c.Put(t.Context(), id, report("Example", 1))
@@ -286,13 +340,15 @@ func TestNewClientRefuses(t *testing.T) {
 		cfg   datacite.Config
 		fault string
 	}{
-		"no address":       {datacite.Config{}, "Config.Service.API: is empty"},
-		"plain HTTP":       {datacite.Config{Service: datacite.Service{API: "http://api.example.org"}}, "is not HTTPS"},
-		"quoted token":     {datacite.Config{Service: datacite.Test, Token: `"s3cret"`}, "Config.Token: has quotes around it"},
+		"no address": {datacite.Config{}, "Config.Service.API: is empty"},
+		"plain HTTP": {datacite.Config{Service: datacite.Service{API: "http://api.example.org"}}, "is not HTTPS"},
+		"quoted token": {datacite.Config{Service: datacite.Test, Token: `"s3cret"`},
+			"Config.Token: has quotes around it"},
 		"token with blank": {datacite.Config{Service: datacite.Test, Token: "s3cret x"}, "Config.Token: has a blank"},
-		"API key":          {datacite.Config{Service: datacite.Test, Token: "DC.s3crets3crets3crets3crets3crets3c"}, "Config.Token: is an API key"},
-		"two tokens":       {datacite.Config{Service: datacite.Test, Token: "s3cret", TokenSource: source}, "both set"},
-		"negative":         {datacite.Config{Service: datacite.Test, MaxAttempts: -1}, "MaxAttempts: is negative"},
+		"API key": {datacite.Config{Service: datacite.Test, Token: "DC.s3crets3crets3crets3crets3crets3c"},
+			"Config.Token: is an API key"},
+		"two tokens": {datacite.Config{Service: datacite.Test, Token: "s3cret", TokenSource: source}, "both set"},
+		"negative":   {datacite.Config{Service: datacite.Test, MaxAttempts: -1}, "MaxAttempts: is negative"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := reports.NewClient(tt.cfg)
@@ -310,8 +366,9 @@ func TestTokenExpiry(t *testing.T) {
 	assert.True(t, at.Equal(got))
 	part := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
 	for name, token := range map[string]string{
-		"empty": "", "opaque": "secret", "quoted": `"a.b.c"`, "two parts": "a.b", "not base64": "a.!.c", "not JSON": "a." + part("x") + ".c",
-		"no exp": "a." + part(`{"uid":"x"}`) + ".c", "exp is text": "a." + part(`{"exp":"x"}`) + ".c",
+		"empty": "", "opaque": "secret", "quoted": `"a.b.c"`, "two parts": "a.b", "not base64": "a.!.c",
+		"not JSON": "a." + part("x") + ".c",
+		"no exp":   "a." + part(`{"uid":"x"}`) + ".c", "exp is text": "a." + part(`{"exp":"x"}`) + ".c",
 	} {
 		_, err := reports.TokenExpiry(token)
 		require.Error(t, err, name)
@@ -326,7 +383,8 @@ func TestTokenExpiry(t *testing.T) {
 func TestSubmitErrorIsItsState(t *testing.T) {
 	lost := &datacite.Error{Op: "reports.Submit", Unclear: true, Err: context.DeadlineExceeded}
 	states := map[reports.SubmitState]error{
-		reports.SubmitIncomplete: nil, reports.SubmitUnclear: datacite.ErrUnclear, reports.SubmitDisturbed: reports.ErrBusy, reports.SubmitBroken: reports.ErrBroken,
+		reports.SubmitIncomplete: nil, reports.SubmitUnclear: datacite.ErrUnclear, reports.SubmitDisturbed: reports.ErrBusy,
+		reports.SubmitBroken: reports.ErrBroken,
 	}
 	for state, own := range states {
 		err := error(&reports.SubmitError{State: state, Err: lost})
@@ -335,7 +393,8 @@ func TestSubmitErrorIsItsState(t *testing.T) {
 			assert.Equal(t, sentinel == own, errors.Is(err, sentinel), "%s, %v", state, sentinel)
 		}
 		assert.Equal(t, state != reports.SubmitBroken, datacite.Temporary(err), state)
-		assert.Equal(t, state == reports.SubmitDisturbed, datacite.Temporary(&reports.SubmitError{State: state, Err: datacite.ErrInvalid}), state)
+		assert.Equal(t, state == reports.SubmitDisturbed,
+			datacite.Temporary(&reports.SubmitError{State: state, Err: datacite.ErrInvalid}), state)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.ErrorContains(t, err, ": 0 subsets stored: ", "how many there are is not known")
 		cause, ok := errors.AsType[*datacite.Error](err)
@@ -358,7 +417,8 @@ func TestAPIKeysAreNoTokens(t *testing.T) {
 	})
 	require.NoError(t, err)
 	_, created := client.Create(t.Context(), report("Example", 1))
-	_, submitted := client.Submit(t.Context(), report("Example", 1).Header, func(func(reports.Dataset, error) bool) {}, nil)
+	_, submitted := client.Submit(t.Context(), report("Example", 1).Header, func(func(reports.Dataset, error) bool) {},
+		nil)
 	for _, err := range []error{created, submitted} {
 		require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		assert.NotErrorIs(t, err, reports.ErrTokenExpired)

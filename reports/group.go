@@ -70,7 +70,9 @@ type GroupOptions struct {
 	// left out, since its counts would be wrong without these rows. If it is nil or returns
 	// false, the faults are an error.
 	LeaveOut func(error) bool
-	Warn     func(datacite.Finding) // called for a text that differs from that of an earlier row, and for counts that DOI records will not show as they are, of which Submit warns as well
+	// called for a text that differs from that of an earlier row, and for counts that DOI records will not
+	// show as they are, of which Submit warns as well
+	Warn func(datacite.Finding)
 
 	Memory  int    // bytes of rows held in memory; more go to a temporary file; 0 means 64 MiB
 	TempDir string // folder for the temporary file; "" means the system's
@@ -100,7 +102,8 @@ func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, er
 			return
 		}
 		if o.Memory < 0 {
-			yield(Dataset{}, datacite.Invalid(datacite.Finding{Path: "GroupOptions.Memory", Code: datacite.CodeLimit, Reason: "is negative"}))
+			yield(Dataset{}, datacite.Invalid(datacite.Finding{Path: "GroupOptions.Memory", Code: datacite.CodeLimit,
+				Reason: "is negative"}))
 			return
 		}
 		checked := g.checked(rows)
@@ -220,7 +223,8 @@ func (r *checkedRow) check(g *grouping) {
 		return
 	}
 	fault := func(field string, code datacite.Code, format string, args ...any) {
-		r.faults = append(r.faults, datacite.Finding{File: r.File, Line: r.Line, Path: field, Code: code, Reason: fmt.Sprintf(format, args...)})
+		r.faults = append(r.faults, datacite.Finding{File: r.File, Line: r.Line, Path: field, Code: code,
+			Reason: fmt.Sprintf(format, args...)})
 	}
 	if name.err != nil {
 		fault("doi", "doi", "is %.100q, not a DOI such as 10.5072/abc", r.DOI)
@@ -289,7 +293,9 @@ func (g *grouping) datasets(rows iter.Seq2[*checkedRow, error], yield func(Datas
 		}
 		if current == nil || current.key != r.key {
 			if current != nil && r.key < current.key {
-				yield(Dataset{}, datacite.Invalid(datacite.Finding{File: r.File, Line: r.Line, Path: "doi", Code: datacite.CodeOrder, Reason: fmt.Sprintf("%s comes after %s; sort the rows, or leave GroupOptions.Sorted unset", r.key, current.key)}))
+				yield(Dataset{}, datacite.Invalid(datacite.Finding{File: r.File, Line: r.Line, Path: "doi",
+					Code: datacite.CodeOrder, Reason: fmt.Sprintf(
+						"%s comes after %s; sort the rows, or leave GroupOptions.Sorted unset", r.key, current.key)}))
 				return
 			}
 			if !g.finish(current, yield) {
@@ -324,7 +330,8 @@ func (g *grouping) finish(current *group, yield func(Dataset, error) bool) bool 
 	if !g.AllowInconsistent {
 		for _, month := range d.Performance {
 			inconsistent(month.Instance, func(reason string) {
-				current.fault(datacite.Finding{Path: current.doi + ", " + string(month.Period.BeginDate), Code: datacite.CodeInconsistent, Reason: reason})
+				current.fault(datacite.Finding{Path: current.doi + ", " + string(month.Period.BeginDate),
+					Code: datacite.CodeInconsistent, Reason: reason})
 			})
 		}
 	}
@@ -363,7 +370,8 @@ const (
 	monthShift    = 23
 )
 
-var metricsInOrder = []MetricType{MetricTotalDatasetInvestigations, MetricTotalDatasetRequests, MetricUniqueDatasetInvestigations, MetricUniqueDatasetRequests}
+var metricsInOrder = []MetricType{MetricTotalDatasetInvestigations, MetricTotalDatasetRequests,
+	MetricUniqueDatasetInvestigations, MetricUniqueDatasetRequests}
 
 // countKey is what a row counts, if it has no faults.
 func (g *grouping) countKey(r *Row) countKey {
@@ -425,11 +433,13 @@ func (p *group) add(g *grouping, r *checkedRow) {
 	key := g.countKey(&r.Row)
 	i, again := p.index[key]
 	if again && !g.MergeRepeats {
-		p.fault(datacite.Finding{File: r.File, Line: r.Line, Code: "repeated", Reason: fmt.Sprintf("counts what %s of %s counts already", p.counts[i].place, p.doi), Err: ErrRepeated})
+		p.fault(datacite.Finding{File: r.File, Line: r.Line, Code: "repeated",
+			Reason: fmt.Sprintf("counts what %s of %s counts already", p.counts[i].place, p.doi), Err: ErrRepeated})
 		return
 	}
 	if !p.fits(key, r.Count) {
-		p.fault(datacite.Finding{File: r.File, Line: r.Line, Path: "count", Code: "limit", Reason: fmt.Sprintf("makes a sum of more than %d", int64(math.MaxInt64))})
+		p.fault(datacite.Finding{File: r.File, Line: r.Line, Path: "count", Code: "limit",
+			Reason: fmt.Sprintf("makes a sum of more than %d", int64(math.MaxInt64))})
 		return
 	}
 	if !again {
@@ -472,7 +482,8 @@ func (p *group) describe(g *grouping, r *Row) {
 		case *have[i].value == "":
 			*have[i].value, p.places[i] = *t.value, r.place()
 		case g.Warn != nil:
-			g.Warn(datacite.Finding{File: r.File, Line: r.Line, Path: t.field, Code: datacite.CodeConflict, Reason: fmt.Sprintf("differs from %s of %s, whose text is taken", p.places[i], p.doi), Warning: true})
+			g.Warn(datacite.Finding{File: r.File, Line: r.Line, Path: t.field, Code: datacite.CodeConflict,
+				Reason: fmt.Sprintf("differs from %s of %s, whose text is taken", p.places[i], p.doi), Warning: true})
 		}
 	}
 }
@@ -516,7 +527,8 @@ type rowText struct {
 }
 
 func (r *Row) texts() [5]rowText {
-	return [...]rowText{{"title", &r.Title}, {"yop", &r.YOP}, {"uri", &r.URI}, {"platform", &r.Platform}, {"publisher", &r.Publisher}}
+	return [...]rowText{{"title", &r.Title}, {"yop", &r.YOP}, {"uri", &r.URI}, {"platform", &r.Platform},
+		{"publisher", &r.Publisher}}
 }
 
 // strings are all texts of a row.

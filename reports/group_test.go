@@ -51,8 +51,10 @@ func grouped(rows iter.Seq2[reports.Row, error], opts *reports.GroupOptions) (li
 // TestGroupOfAPartOfAMonth: the performances end with the report.
 func TestGroupOfAPartOfAMonth(t *testing.T) {
 	part := reports.Period{BeginDate: "2026-10-01", EndDate: "2026-10-14"}
-	for date, want := range map[reports.Date]reports.Period{"2026-10-01": part, "2026-10-14": part, "2026-09-30": reports.Month(2026, 9), "2026-10-15": {}} {
-		row := reports.Row{DOI: "10.5072/a", Date: date, Metric: reports.MetricTotalDatasetInvestigations, Access: reports.AccessRegular, Count: 1}
+	for date, want := range map[reports.Date]reports.Period{"2026-10-01": part, "2026-10-14": part,
+		"2026-09-30": reports.Month(2026, 9), "2026-10-15": {}} {
+		row := reports.Row{DOI: "10.5072/a", Date: date, Metric: reports.MetricTotalDatasetInvestigations,
+			Access: reports.AccessRegular, Count: 1}
 		list, err := grouped(rowsOf(row), &reports.GroupOptions{Period: part})
 		if want == (reports.Period{}) {
 			require.ErrorContains(t, err, "line 1: date: is 2026-10-15, after the last day of the report, 2026-10-14")
@@ -70,17 +72,21 @@ func TestGroupAddsUp(t *testing.T) {
 	later.Date = "1999-11-30"
 	first, second := use("https://doi.org/10.5072/B", 1, "DE", 1), use("10.5072/b", 2, "de", 2)
 	first.Title, second.Publisher = "Glacier length", "University"
-	list, err := grouped(rowsOf(second, first, use("10.5072/A", 1, "fr", 4), use("10.5072/a", 1, "de", 5), use("10.5072/a", 2, "", 3), robot, later), nil)
+	list, err := grouped(rowsOf(second, first, use("10.5072/A", 1, "fr", 4), use("10.5072/a", 1, "de", 5),
+		use("10.5072/a", 2, "", 3), robot, later), nil)
 	require.NoError(t, err)
 	require.Len(t, list, 2)
-	assert.Equal(t, []reports.TypedValue{{Type: "doi", Value: "10.5072/A"}}, list[0].DatasetID, "as its first row writes it")
+	assert.Equal(t, []reports.TypedValue{{Type: "doi", Value: "10.5072/A"}}, list[0].DatasetID,
+		"as its first row writes it")
 	assert.Equal(t, []reports.Performance{
 		{Period: reports.Month(1999, 10), Instance: []reports.Instance{
 			{Count: 6, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessMachine},
-			{Count: 12, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular, CountryCounts: reports.CountryCounts{{"de", 5}, {"fr", 4}}},
+			{Count: 12, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular,
+				CountryCounts: reports.CountryCounts{{"de", 5}, {"fr", 4}}},
 		}},
 		{Period: reports.Month(1999, 11), Instance: []reports.Instance{
-			{Count: 100, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular, CountryCounts: reports.CountryCounts{{"de", 100}}},
+			{Count: 100, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular,
+				CountryCounts: reports.CountryCounts{{"de", 100}}},
 		}},
 	}, list[0].Performance)
 	assert.Equal(t, "Glacier length", list[1].Title)
@@ -141,12 +147,15 @@ func TestGroupNamesEachFault(t *testing.T) {
 		{with(func(r *reports.Row) { r.Title = "\xff" }), "line 7: title: is not valid UTF-8"},
 		{with(func(r *reports.Row) { r.Date = "October" }), `line 7: date: is "October", not a date`},
 		{with(func(r *reports.Row) { r.Date = "" }), `line 7: date: is ""`},
-		{with(func(r *reports.Row) { r.Metric = "downloads" }), `line 7: metric: is "downloads"; the service knows total-dataset-requests`},
-		{with(func(r *reports.Row) { r.Access = "robot" }), `line 7: access: is "robot"; the service knows regular and machine`},
+		{with(func(r *reports.Row) { r.Metric = "downloads" }),
+			`line 7: metric: is "downloads"; the service knows total-dataset-requests`},
+		{with(func(r *reports.Row) { r.Access = "robot" }),
+			`line 7: access: is "robot"; the service knows regular and machine`},
 		{with(func(r *reports.Row) { r.Country = "Germany" }), `line 7: country: is "germany", not a country code`},
 		{with(func(r *reports.Row) { r.Count = -1 }), "line 7: count: is -1"},
 		{with(func(r *reports.Row) { r.Date = "1999-10-01" }), "line 7: counts what line 1 of 10.5072/a counts already"},
-		{with(func(r *reports.Row) { r.Count = math.MaxInt64 }), "line 7: count: makes a sum of more than 9223372036854775807"},
+		{with(func(r *reports.Row) { r.Count = math.MaxInt64 }),
+			"line 7: count: makes a sum of more than 9223372036854775807"},
 	} {
 		t.Run(tt.want, func(t *testing.T) {
 			rows := rowsOf(use("10.5072/a", 1, "de", 1), tt.row, use("10.5072/b", 1, "", 1))
@@ -186,14 +195,16 @@ func TestGroupNamesEachFault(t *testing.T) {
 			assert.LessOrEqual(t, len(list), 1, "nothing is yielded after a fault")
 		})
 	}
-	assert.Equal(t, map[datacite.Code]int{"doi": 1, "encoding": 1, "date": 2, "vocabulary": 3, "limit": 2, "repeated": 1}, codes)
+	assert.Equal(t, map[datacite.Code]int{"doi": 1, "encoding": 1, "date": 2, "vocabulary": 3, "limit": 2, "repeated": 1},
+		codes)
 }
 
 func TestGroupBoundsItsFaults(t *testing.T) {
 	read := 0
 	_, err := grouped(func(yield func(reports.Row, error) bool) {
 		for read = range 1000 {
-			if !yield(reports.Row{DOI: "10.5072/a", Err: datacite.Invalid(datacite.Finding{Line: 2, Code: "syntax", Reason: "has too few cells"})}, nil) {
+			if !yield(reports.Row{DOI: "10.5072/a",
+				Err: datacite.Invalid(datacite.Finding{Line: 2, Code: "syntax", Reason: "has too few cells"})}, nil) {
 				return
 			}
 		}
@@ -213,7 +224,10 @@ func TestFaultsOfRowsAndOfTheirSource(t *testing.T) {
 	rows := rowsOf(use("10.5072/a", 1, "", 1), odd)
 	for _, sorted := range []bool{false, true} {
 		var left []string
-		opts := &reports.GroupOptions{Sorted: sorted, LeaveOut: func(err error) bool { left = append(left, err.Error()); return true }}
+		opts := &reports.GroupOptions{Sorted: sorted, LeaveOut: func(err error) bool {
+			left = append(left, err.Error())
+			return true
+		}}
 		list, err := grouped(rows, opts)
 		require.NoError(t, err)
 		assert.Len(t, list, 1)
@@ -247,13 +261,17 @@ func TestGroupMergesRepeats(t *testing.T) {
 	a, b := use("10.5072/a", 1, "de", 1), use("10.5072/a", 1, "de", 2)
 	a.Title, b.Title = "Glacier", "Volcano"
 	var warned []string
-	list, err := grouped(rowsOf(a, b, b), &reports.GroupOptions{MergeRepeats: true, Warn: func(f datacite.Finding) { warned = append(warned, f.String()) }})
+	list, err := grouped(rowsOf(a, b, b), &reports.GroupOptions{MergeRepeats: true, Warn: func(f datacite.Finding) {
+		warned = append(warned, f.String())
+	}})
 	require.NoError(t, err)
 	assert.EqualValues(t, 5, list[0].Performance[0].Instance[0].Count)
 	assert.Equal(t, "Glacier", list[0].Title)
 	assert.Equal(t, []string{
-		"warning: line 2: title: differs from line 1 of 10.5072/a, whose text is taken", "warning: line 3: title: differs from line 1 of 10.5072/a, whose text is taken",
-		"warning: 10.5072/a: has no unique-dataset-investigations or unique-dataset-requests (regular); records show no other counts",
+		"warning: line 2: title: differs from line 1 of 10.5072/a, whose text is taken",
+		"warning: line 3: title: differs from line 1 of 10.5072/a, whose text is taken",
+		"warning: 10.5072/a: has no unique-dataset-investigations or unique-dataset-requests (regular); records show no " +
+			"other counts",
 	}, warned)
 }
 

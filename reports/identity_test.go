@@ -21,7 +21,8 @@ import (
 
 func deployedServer(t *testing.T) *datacitetest.Server {
 	t.Helper()
-	return serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
+	return serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed,
+		Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
 }
 
 // Without a fault, reports of any number of subsets are stored at the first call,
@@ -61,12 +62,16 @@ func TestSomebodyElsesReport(t *testing.T) {
 
 	_, err = srv.As("OTHER.REPO").Reports().Submit(t.Context(), h, datasets(3), nil)
 	require.ErrorIs(t, err, datacite.ErrConflict)
-	assert.ErrorContains(t, err, `the account of report `+receipt.ReportID+` is "example.repo", not "other.repo"; nothing was sent`)
-	_, err = srv.As("OTHER.REPO").Reports().Submit(t.Context(), header("Another", time.October), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
+	assert.ErrorContains(t, err, `the account of report `+receipt.ReportID+
+		` is "example.repo", not "other.repo"; nothing was sent`)
+	_, err = srv.As("OTHER.REPO").Reports().Submit(t.Context(), header("Another", time.October), datasets(3),
+		&reports.SubmitOptions{ID: receipt.ReportID})
 	require.ErrorIs(t, err, datacite.ErrConflict)
-	_, err = srv.Reports().Submit(t.Context(), header("Another", time.October), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
+	_, err = srv.Reports().Submit(t.Context(), header("Another", time.October), datasets(3),
+		&reports.SubmitOptions{ID: receipt.ReportID})
 	require.ErrorIs(t, err, datacite.ErrConflict, "our own report, of another creator")
-	_, err = srv.Reports().Submit(t.Context(), header("Example", time.September), datasets(3), &reports.SubmitOptions{ID: receipt.ReportID})
+	_, err = srv.Reports().Submit(t.Context(), header("Example", time.September), datasets(3),
+		&reports.SubmitOptions{ID: receipt.ReportID})
 	require.ErrorIs(t, err, datacite.ErrConflict, "and of another month")
 	assert.Len(t, writes(srv), before)
 	require.NoError(t, srv.Reports().Verify(t.Context(), receipt))
@@ -77,7 +82,8 @@ func TestSomebodyElsesReport(t *testing.T) {
 func TestTheReportThatAPOSTWouldReach(t *testing.T) {
 	srv := deployedServer(t)
 	c := srv.Reports()
-	first, err := c.Submit(t.Context(), header("Example", time.October), datasets(5), &reports.SubmitOptions{MaxDatasets: 2})
+	first, err := c.Submit(t.Context(), header("Example", time.October), datasets(5),
+		&reports.SubmitOptions{MaxDatasets: 2})
 	require.NoError(t, err)
 	for _, name := range []string{"EXAMPLE", "Éxample"} {
 		h := header(name, time.October)
@@ -88,7 +94,8 @@ func TestTheReportThatAPOSTWouldReach(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, first.ReportID, receipt.ReportID)
 		assert.Equal(t, "Example", receipt.Header.CreatedBy, "as stored")
-		assert.Equal(t, []string{fmt.Sprintf(`warning: report-header.created-by: is %q; the stored report keeps "Example"`, name)}, warned)
+		assert.Equal(t, []string{fmt.Sprintf(`warning: report-header.created-by: is %q; the stored report keeps "Example"`,
+			name)}, warned)
 		require.NoError(t, c.Verify(t.Context(), receipt))
 		assert.Len(t, stored(t, c, first.ReportID), 7)
 
@@ -101,7 +108,8 @@ func TestTheReportThatAPOSTWouldReach(t *testing.T) {
 	}
 
 	// A PUT that moves the period leaves the report where it was for the service.
-	_, err = c.Put(t.Context(), first.ReportID, &reports.Report{Header: header("Example", time.September), Datasets: all(1)})
+	_, err = c.Put(t.Context(), first.ReportID,
+		&reports.Report{Header: header("Example", time.September), Datasets: all(1)})
 	require.NoError(t, err)
 	before := len(writes(srv))
 	_, err = c.Submit(t.Context(), header("Example", time.September), datasets(5), nil)
@@ -136,7 +144,8 @@ func TestPutReplacesACompressedReport(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		c := srv.Reports()
 		h := header("Example", time.October)
-		h.ReportFilters, h.ReportAttributes = []reports.NameValue{{Name: "a", Value: "b"}}, []reports.NameValue{{Name: "c", Value: "d"}}
+		h.ReportFilters, h.ReportAttributes = []reports.NameValue{
+			{Name: "a", Value: "b"}}, []reports.NameValue{{Name: "c", Value: "d"}}
 		receipt, err := c.Submit(t.Context(), h, datasets(5), nil)
 		require.NoError(t, err)
 		plain := report("Example", 2)
@@ -149,7 +158,8 @@ func TestPutReplacesACompressedReport(t *testing.T) {
 		assert.Empty(t, got.Header.ReportFilters)
 		assert.Empty(t, got.Header.ReportAttributes)
 	})
-	dropping := responding(t, 200, "application/json", `{"report":{"id":"`+id+`","report-header":{},"report-datasets":[],"report-subsets":[]}}`)
+	dropping := responding(t, 200, "application/json",
+		`{"report":{"id":"`+id+`","report-header":{},"report-datasets":[],"report-subsets":[]}}`)
 	_, err := dropping.Put(t.Context(), id, report("Example", 2))
 	require.ErrorIs(t, err, datacite.ErrIncomplete, "a response that shows that the data were dropped")
 }
@@ -177,34 +187,36 @@ func TestACompressedCreateThatWasAdded(t *testing.T) {
 func TestEveryResponseIsLost(t *testing.T) {
 	for _, behaviour := range behaviours {
 		for _, status := range []int{429, 503, 504} {
-			onNetwork(t, datacitetest.Options{Behaviour: behaviour, WriteTime: 50 * time.Second}, func(t *testing.T, n *network, c *reports.Client) {
-				n.after = func(r *http.Request) (*http.Response, error) {
-					if r.Method == http.MethodGet {
-						return nil, nil
-					}
-					return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Retry-After": {"1"}}, Body: http.NoBody}, nil
-				}
-				start := time.Now()
-				var waits []time.Time
-				var reason string
-				receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(10), &reports.SubmitOptions{
-					MaxDatasets: 2, Progress: func(p reports.Progress) {
-						if p.Stage == reports.StageWaiting && !slices.Contains(waits, p.Until) {
-							waits, reason = append(waits, p.Until), p.Reason
+			onNetwork(t, datacitetest.Options{Behaviour: behaviour, WriteTime: 50 * time.Second},
+				func(t *testing.T, n *network, c *reports.Client) {
+					n.after = func(r *http.Request) (*http.Response, error) {
+						if r.Method == http.MethodGet {
+							return nil, nil
 						}
-					},
-				})
-				require.NoError(t, err)
-				assert.Len(t, writes(n.srv), 5, "nothing was sent twice")
-				assert.Equal(t, all(10), stored(t, c, receipt.ReportID))
-				assert.Less(t, time.Since(start), time.Hour)
-				require.Len(t, waits, 5, "no response shows that a write has ended, so each takes MaxProcessing")
-				assert.Contains(t, reason, "the response to the last request was lost")
+						return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Retry-After": {"1"}},
+							Body: http.NoBody}, nil
+					}
+					start := time.Now()
+					var waits []time.Time
+					var reason string
+					receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(10), &reports.SubmitOptions{
+						MaxDatasets: 2, Progress: func(p reports.Progress) {
+							if p.Stage == reports.StageWaiting && !slices.Contains(waits, p.Until) {
+								waits, reason = append(waits, p.Until), p.Reason
+							}
+						},
+					})
+					require.NoError(t, err)
+					assert.Len(t, writes(n.srv), 5, "nothing was sent twice")
+					assert.Equal(t, all(10), stored(t, c, receipt.ReportID))
+					assert.Less(t, time.Since(start), time.Hour)
+					require.Len(t, waits, 5, "no response shows that a write has ended, so each takes MaxProcessing")
+					assert.Contains(t, reason, "the response to the last request was lost")
 
-				_, err = c.Create(t.Context(), &reports.Report{Header: packed(header("Another", time.October)), Datasets: all(1)})
-				require.ErrorIs(t, err, datacite.ErrUnclear)
-				assert.Len(t, writes(n.srv), 6)
-			})
+					_, err = c.Create(t.Context(), &reports.Report{Header: packed(header("Another", time.October)), Datasets: all(1)})
+					require.ErrorIs(t, err, datacite.ErrUnclear)
+					assert.Len(t, writes(n.srv), 6)
+				})
 		}
 	}
 }
@@ -238,10 +250,12 @@ func TestListsThatAreNotComplete(t *testing.T) {
 		c, err := reports.NewClient(datacite.Config{Service: datacite.Test, Token: server(t).Token(time.Now().Add(year)),
 			HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 				ids := strings.Fields(tt.ids)
-				response := fmt.Sprintf(`{"reports":[{"id":%q,"report-header":{"created-by":"Example","reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"}}}],"meta":{"total":%d}}`,
+				response := fmt.Sprintf(`{"reports":[{"id":%q,"report-header":{"created-by":"Example",`+
+					`"reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"}}}],"meta":{"total":%d}}`,
 					ids[min(len(asked), len(ids)-1)], tt.total)
 				asked = append(asked, r.URL.Query().Get("page[size]"))
-				return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(response))}, nil
+				return &http.Response{StatusCode: 200, Request: r, Header: http.Header{},
+					Body: io.NopCloser(strings.NewReader(response))}, nil
 			})},
 		})
 		require.NoError(t, err)
@@ -254,7 +268,8 @@ func TestListsThatAreNotComplete(t *testing.T) {
 			require.ErrorContains(t, last, tt.says, name)
 		}
 		if asked = nil; tt.page.Size == 0 {
-			_, err = c.Submit(t.Context(), header("Somebody", time.October), datasets(1), &reports.SubmitOptions{LockDir: t.TempDir()})
+			_, err = c.Submit(t.Context(), header("Somebody", time.October), datasets(1),
+				&reports.SubmitOptions{LockDir: t.TempDir()})
 			require.ErrorContains(t, err, cmp.Or(tt.says, "is not a UUID"))
 			assert.Equal(t, "1000", asked[0], "the largest, so that there are few requests")
 			assert.Len(t, asked, tt.requests, name)
@@ -267,11 +282,12 @@ func TestAPanicInACallback(t *testing.T) {
 	srv := server(t)
 	for _, stage := range []reports.Stage{reports.StageBuilding, reports.StageSending, ""} {
 		submit := func() {
-			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 1, Progress: func(p reports.Progress) {
-				if p.Stage == stage {
-					panic(stage)
-				}
-			}})
+			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), datasets(6),
+				&reports.SubmitOptions{MaxDatasets: 1, Progress: func(p reports.Progress) {
+					if p.Stage == stage {
+						panic(stage)
+					}
+				}})
 			require.NoError(t, err, "the lock is free")
 		}
 		if stage == "" {

@@ -67,14 +67,18 @@ func (o *ListOptions) check() error {
 		code   datacite.Code
 		reason string
 	}{
-		{filters > 1, "", datacite.CodeConflict, "has more than one of CreatedBy, Year and ClientID; the service would drop all but one"},
-		{strings.TrimRightFunc(o.CreatedBy, unicode.IsSpace) != o.CreatedBy, ".CreatedBy", datacite.CodeValue, "is blank, which the service would ignore, or ends with white space, which no creator does"},
-		{strings.TrimSpace(o.ClientID) != o.ClientID, ".ClientID", datacite.CodeValue, "is blank, which the service would ignore, or has white space around it"},
+		{filters > 1, "", datacite.CodeConflict,
+			"has more than one of CreatedBy, Year and ClientID; the service would drop all but one"},
+		{strings.TrimRightFunc(o.CreatedBy, unicode.IsSpace) != o.CreatedBy, ".CreatedBy", datacite.CodeValue,
+			"is blank, which the service would ignore, or ends with white space, which no creator does"},
+		{strings.TrimSpace(o.ClientID) != o.ClientID, ".ClientID", datacite.CodeValue,
+			"is blank, which the service would ignore, or has white space around it"},
 		{strings.Contains(o.ClientID, ","), ".ClientID", datacite.CodeValue, "has a comma; the service takes one account"},
 		{o.Year != 0 && (o.Year < 1000 || o.Year > 9999), ".Year", datacite.CodeYear, "is not a year of four digits"},
 		{o.Page.Cursor != "", ".Page.Cursor", datacite.CodeConflict, "is set; reports are listed by page number"},
 		{o.Page.Number < 0, ".Page.Number", datacite.CodeLimit, "is negative"},
-		{o.Page.Size < 0 || o.Page.Size > maxPageSize, ".Page.Size", datacite.CodeLimit, fmt.Sprintf("is not between 1 and %d", maxPageSize)},
+		{o.Page.Size < 0 || o.Page.Size > maxPageSize, ".Page.Size", datacite.CodeLimit,
+			fmt.Sprintf("is not between 1 and %d", maxPageSize)},
 	} {
 		if f.is {
 			faults = append(faults, datacite.Finding{Path: "ListOptions" + f.path, Code: f.code, Reason: f.reason})
@@ -200,9 +204,11 @@ func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Summary,
 			missing := page.Total - len(seen)
 			switch {
 			case page.More && len(seen) == before:
-				err = fmt.Errorf("reports.All: %w: page %d shows only reports of earlier pages, and the service says there are more", datacite.ErrIncomplete, o.Page.Number)
+				err = fmt.Errorf("reports.All: %w: page %d shows only reports of earlier pages, and the service says there are "+
+					"more", datacite.ErrIncomplete, o.Page.Number)
 			case !page.More && first <= 1 && missing > 0:
-				err = fmt.Errorf("reports.All: %w: %d of %d reports did not appear on any page", datacite.ErrIncomplete, missing, page.Total)
+				err = fmt.Errorf("reports.All: %w: %d of %d reports did not appear on any page", datacite.ErrIncomplete, missing,
+					page.Total)
 			}
 			if err != nil {
 				yield(nil, err)

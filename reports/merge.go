@@ -12,7 +12,9 @@ import (
 // first.
 func (sum *Dataset) add(d *Dataset, first, i int) error {
 	fault := func(field, reason string) error {
-		return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].performance%s", i, field), Code: datacite.CodeConflict, Reason: fmt.Sprintf("cannot be added to that of report-datasets[%d], which has the same DOI: %s", first, reason)})
+		return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].performance%s", i, field),
+			Code: datacite.CodeConflict, Reason: fmt.Sprintf(
+				"cannot be added to that of report-datasets[%d], which has the same DOI: %s", first, reason)})
 	}
 	if len(d.Performance) == 0 {
 		return nil
@@ -29,7 +31,9 @@ func (sum *Dataset) add(d *Dataset, first, i int) error {
 	}
 	to := &sum.Performance[0]
 	for j, n := range more[0].Instance {
-		at := slices.IndexFunc(to.Instance, func(m Instance) bool { return m.MetricType == n.MetricType && m.AccessMethod == n.AccessMethod })
+		at := slices.IndexFunc(to.Instance, func(m Instance) bool {
+			return m.MetricType == n.MetricType && m.AccessMethod == n.AccessMethod
+		})
 		if at < 0 {
 			to.Instance = append(to.Instance, n)
 		} else if !to.Instance[at].add(&n) {

@@ -226,11 +226,13 @@ func (r *Reader) decoder() *datasetDecoder {
 // read emits all datasets, and an error as the last thing.
 func (r *Reader) read(e *emitter) {
 	if r.doc == nil {
-		e.yield(&Dataset{}, datacite.Invalid(datacite.Finding{Path: "Reader", Code: datacite.CodeMissing, Reason: "is the zero value; NewReader and Client.Open make one"}))
+		e.yield(&Dataset{}, datacite.Invalid(datacite.Finding{Path: "Reader", Code: datacite.CodeMissing,
+			Reason: "is the zero value; NewReader and Client.Open make one"}))
 		return
 	}
 	if r.ranged {
-		e.yield(&Dataset{}, datacite.Invalid(datacite.Finding{Path: "report", Code: datacite.CodeUsed, Reason: "its datasets have been read, and can be read once; open the report again"}))
+		e.yield(&Dataset{}, datacite.Invalid(datacite.Finding{Path: "report", Code: datacite.CodeUsed,
+			Reason: "its datasets have been read, and can be read once; open the report again"}))
 		return
 	}
 	if r.closed {
@@ -264,7 +266,8 @@ func (r *Reader) members(e *emitter) error {
 	case err == nil && r.from == reportGzip:
 		err = r.Subsets[0].compareChecksum(0, r.doc.checksum)
 	case err == nil && r.from == jsonlex.End && r.emptied && r.Header.compressed():
-		err = fmt.Errorf("%w: report-subsets is empty, although exception 69 says that the data are there, as after a refused PUT; submit the report again", datacite.ErrIncomplete)
+		err = fmt.Errorf("%w: report-subsets is empty, although exception 69 says that the data are there, as after a "+
+			"refused PUT; submit the report again", datacite.ErrIncomplete)
 	}
 	if err != nil {
 		return r.failed(e.place(err))

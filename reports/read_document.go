@@ -23,7 +23,8 @@ const (
 	reportFlatHeader
 )
 
-var reportNames = append([]string{"id", "report-header", "report-datasets", "report-subsets", "gzip", "checksum", "report"}, headerJSON.Names()...)
+var reportNames = append([]string{"id", "report-header", "report-datasets", "report-subsets", "gzip", "checksum",
+	"report"}, headerJSON.Names()...)
 
 // Places of the members of a subset.
 const (

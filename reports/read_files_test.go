@@ -22,7 +22,8 @@ type (
 )
 
 func performance(instances ...instance) []reports.Performance {
-	return []reports.Performance{{Period: reports.Period{BeginDate: "2018-04-01", EndDate: "2018-04-30"}, Instance: instances}}
+	return []reports.Performance{{Period: reports.Period{BeginDate: "2018-04-01", EndDate: "2018-04-30"},
+		Instance: instances}}
 }
 
 const period = `"period":{"begin-date":"2018-04-01","end-date":"2018-04-30"}`
@@ -34,50 +35,87 @@ func TestEntriesOfRealFiles(t *testing.T) {
 		want        reports.Dataset
 	}{
 		{"make-data-count-report_old_researchdata: empty counts, blanks, relative uri, publisher that is a scheme",
-			`{"dataset-title":"T","publisher":"grid","publisher-id":[{"type":"grid","value":"tbd"}],"uri":"/dataset.xhtml?id=1","dataset-contributors":[{"type":"name","value":" Doe, Jane"}],` +
-				`"performance":[{` + period + `,"instance":[{"count":3,"metric-type":"total-dataset-requests","access-method":"regular","country-counts":{}}]}]}`,
-			reports.Dataset{Title: "T", Publisher: "grid", PublisherID: []typed{{"grid", "tbd"}}, URI: "/dataset.xhtml?id=1", Contributors: []typed{{"name", " Doe, Jane"}},
-				Performance: performance(instance{3, reports.MetricTotalDatasetRequests, reports.AccessRegular, counts{}, false})}},
+			`{"dataset-title":"T","publisher":"grid","publisher-id":[{"type":"grid","value":"tbd"}],` +
+				`"uri":"/dataset.xhtml?id=1","dataset-contributors":[{"type":"name","value":" Doe, Jane"}],` +
+				`"performance":[{` + period + `,"instance":[{"count":3,"metric-type":"total-dataset-requests",` +
+				`"access-method":"regular","country-counts":{}}]}]}`,
+			reports.Dataset{Title: "T", Publisher: "grid", PublisherID: []typed{{"grid", "tbd"}}, URI: "/dataset.xhtml?id=1",
+				Contributors: []typed{{"name", " Doe, Jane"}},
+				Performance: performance(instance{3, reports.MetricTotalDatasetRequests, reports.AccessRegular, counts{},
+					false})}},
 		{"DSR-D1-2012-07-10, README: access-method once for the entry, an empty instance list",
-			`{"dataset-id":[{"type":"doi","value":"doi:10.5072/x"}],"access-method":"machine","performance":[{` + period + `,"instance":[]},{` + period + `,"instance":[{"count":2,"metric-type":"total-dataset-requests"},{"count":1,"metric-type":"total-dataset-requests","access-method":"regular"}]}]}`,
+			`{"dataset-id":[{"type":"doi","value":"doi:10.5072/x"}],"access-method":"machine","performance":[{` + period +
+				`,"instance":[]},{` + period + `,"instance":[{"count":2,"metric-type":"total-dataset-requests"},{"count":1,` +
+				`"metric-type":"total-dataset-requests","access-method":"regular"}]}]}`,
 			reports.Dataset{DatasetID: []typed{{"doi", "doi:10.5072/x"}}, Performance: []reports.Performance{
 				{Period: reports.Period{BeginDate: "2018-04-01", EndDate: "2018-04-30"}, Instance: []instance{}},
-				performance(instance{2, reports.MetricTotalDatasetRequests, reports.AccessMachine, nil, false}, instance{1, reports.MetricTotalDatasetRequests, reports.AccessRegular, nil, false})[0]}}},
+				performance(instance{2, reports.MetricTotalDatasetRequests, reports.AccessMachine, nil, false},
+					instance{1, reports.MetricTotalDatasetRequests, reports.AccessRegular, nil, false})[0]}}},
 		{"report_resolution: uri null, other metrics, publisher-id client-id",
-			`{"uri":null,"publisher-id":[{"type":"client-id","value":"cdl.dash"}],"performance":[{` + period + `,"instance":[{"count":1,"metric-type":"total-resolutions","access-method":"regular"}]}]}`,
-			reports.Dataset{PublisherID: []typed{{"client-id", "cdl.dash"}}, Performance: performance(instance{1, "total-resolutions", reports.AccessRegular, nil, false})}},
+			`{"uri":null,"publisher-id":[{"type":"client-id","value":"cdl.dash"}],"performance":[{` + period +
+				`,"instance":[{"count":1,"metric-type":"total-resolutions","access-method":"regular"}]}]}`,
+			reports.Dataset{PublisherID: []typed{{"client-id", "cdl.dash"}},
+				Performance: performance(instance{1, "total-resolutions", reports.AccessRegular, nil, false})}},
 		{"report_4, report_5: yop a number, country in the instance",
-			`{"yop":2010,"performance":[{` + period + `,"instance":[{"count":3,"metric-type":"unique-dataset-requests","access-method":"regular","country":"US"}]}]}`,
-			reports.Dataset{YOP: "2010", Performance: performance(instance{3, reports.MetricUniqueDatasetRequests, reports.AccessRegular, nil, false})}},
+			`{"yop":2010,"performance":[{` + period +
+				`,"instance":[{"count":3,"metric-type":"unique-dataset-requests","access-method":"regular","country":"US"}]}]}`,
+			reports.Dataset{YOP: "2010", Performance: performance(instance{3, reports.MetricUniqueDatasetRequests,
+				reports.AccessRegular, nil, false})}},
 		{"report_6: instances for instance",
 			`{"performance":[{` + period + `,"instances":[{"count":3,"metric-type":"total-dataset-requests"}]}]}`,
 			reports.Dataset{Performance: performance(instance{3, reports.MetricTotalDatasetRequests, "", nil, false})}},
 		{"report_1, report_2: capitals in values, attributes",
-			`{"data-type":"Dataset","dataset-id":[{"type":"DOI","value":"0931-865"}],"dataset-contributors":[{"type":"ORCID","value":"0000"}],"dataset-dates":[{"type":"Pub-Date","value":"2002-01-15"}],` +
-				`"dataset-attributes":[{"type":"dataset-version","value":"VoR"}],"performance":[{` + period + `,"instance":[{"count":21,"metric-type":"Total-Dataset-Requests","access-method":"Regular"}]}]}`,
-			reports.Dataset{DataType: "Dataset", DatasetID: []typed{{"DOI", "0931-865"}}, Contributors: []typed{{"ORCID", "0000"}}, Dates: []typed{{"Pub-Date", "2002-01-15"}},
-				Attributes: []typed{{"dataset-version", "VoR"}}, Performance: performance(instance{21, "Total-Dataset-Requests", "Regular", nil, false})}},
+			`{"data-type":"Dataset","dataset-id":[{"type":"DOI","value":"0931-865"}],"dataset-contributors":[{"type":"ORCID",` +
+				`"value":"0000"}],"dataset-dates":[{"type":"Pub-Date","value":"2002-01-15"}],` +
+				`"dataset-attributes":[{"type":"dataset-version","value":"VoR"}],"performance":[{` + period +
+				`,"instance":[{"count":21,"metric-type":"Total-Dataset-Requests","access-method":"Regular"}]}]}`,
+			reports.Dataset{DataType: "Dataset", DatasetID: []typed{{"DOI", "0931-865"}},
+				Contributors: []typed{{"ORCID", "0000"}}, Dates: []typed{{"Pub-Date", "2002-01-15"}},
+				Attributes: []typed{{"dataset-version",
+					"VoR"}}, Performance: performance(instance{21, "Total-Dataset-Requests", "Regular", nil, false})}},
 		{"production d0b2b372: timestamps, no yop, no uri, empty title, zero counts",
-			`{"dataset-title":"","publisher-id":[],"dataset-id":[{"type":"DOI","value":"10.5072/X"}],"performance":[{"period":{"begin-date":"2025-07-01T00:00:00Z","end-date":"2025-07-31T00:00:00Z"},` +
+			`{"dataset-title":"","publisher-id":[],"dataset-id":[{"type":"DOI","value":"10.5072/X"}],` +
+				`"performance":[{"period":{"begin-date":"2025-07-01T00:00:00Z","end-date":"2025-07-31T00:00:00Z"},` +
 				`"instance":[{"count":0,"metric-type":"unique-dataset-requests","access-method":"machine"}]}]}`,
-			reports.Dataset{PublisherID: []typed{}, DatasetID: []typed{{"DOI", "10.5072/X"}}, Performance: []reports.Performance{{
-				Period: reports.Period{BeginDate: "2025-07-01T00:00:00Z", EndDate: "2025-07-31T00:00:00Z"}, Instance: []instance{{0, reports.MetricUniqueDatasetRequests, reports.AccessMachine, nil, false}}}}}},
+			reports.Dataset{PublisherID: []typed{}, DatasetID: []typed{{"DOI", "10.5072/X"}},
+				Performance: []reports.Performance{{
+					Period:   reports.Period{BeginDate: "2025-07-01T00:00:00Z", EndDate: "2025-07-31T00:00:00Z"},
+					Instance: []instance{{0, reports.MetricUniqueDatasetRequests, reports.AccessMachine, nil, false}}}}}},
 		{"report_error: platform, publisher, data-type missing", `{"dataset-title":"T"}`, reports.Dataset{Title: "T"}},
 		{"Dataverse sushi_sample_logs: volume, a type that is empty",
-			`{"publisher-id":[{"type":"","value":"tbd"}],"performance":[{` + period + `,"instance":[{"count":7,"volume":123,"metric-type":"total-dataset-requests","access-method":"regular","country-counts":{"us":2,"":5}}]}]}`,
-			reports.Dataset{PublisherID: []typed{{"", "tbd"}}, Performance: performance(instance{7, reports.MetricTotalDatasetRequests, reports.AccessRegular, counts{{"", 5}, {"us", 2}}, false})}},
+			`{"publisher-id":[{"type":"","value":"tbd"}],"performance":[{` + period +
+				`,"instance":[{"count":7,"volume":123,"metric-type":"total-dataset-requests","access-method":"regular",` +
+				`"country-counts":{"us":2,"":5}}]}]}`,
+			reports.Dataset{PublisherID: []typed{{"", "tbd"}},
+				Performance: performance(instance{7, reports.MetricTotalDatasetRequests, reports.AccessRegular,
+					counts{{"", 5}, {"us", 2}}, false})}},
 		{"Make-Data-Count stat_output: names in capitals, YOP a number, uppercase countries",
-			`{"Dataset-Title":"T","YOP":2017,"Dataset_ID":[{"Type":"DOI","Value":"10.5072/x"}],"Performance":[{"Period":{"Begin-Date":"2018-04-01","End_Date":"2018-04-30"},"Instance":[{"Count":1,"Metric-Type":"total-dataset-requests","Access-Method":"regular","Country":"US","Country-Counts":{"US":1,"DE":2}}]}]}`,
-			reports.Dataset{Title: "T", YOP: "2017", DatasetID: []typed{{"DOI", "10.5072/x"}}, Performance: performance(instance{1, reports.MetricTotalDatasetRequests, reports.AccessRegular, counts{{"DE", 2}, {"US", 1}}, false})}},
+			`{"Dataset-Title":"T","YOP":2017,"Dataset_ID":[{"Type":"DOI","Value":"10.5072/x"}],` +
+				`"Performance":[{"Period":{"Begin-Date":"2018-04-01","End_Date":"2018-04-30"},"Instance":[{"Count":1,` +
+				`"Metric-Type":"total-dataset-requests","Access-Method":"regular","Country":"US","Country-Counts":{"US":1,"DE":2}` +
+				`}]}]}`,
+			reports.Dataset{Title: "T", YOP: "2017", DatasetID: []typed{{"DOI", "10.5072/x"}},
+				Performance: performance(instance{1, reports.MetricTotalDatasetRequests, reports.AccessRegular,
+					counts{{"DE", 2}, {"US", 1}}, false})}},
 		{"counts as texts, countries an empty list, null",
-			`{"performance":[{` + period + `,"instance":[{"count":"12","country-counts":{"us":"3","de":4.0,"at":" 5 "}},{"count":3.0,"country-counts":[]},{"count":null,"country-counts":null},{"count":-1,"country-counts":{"b":1,"a":2,"b":3}}]}]}`,
-			reports.Dataset{Performance: performance(instance{12, "", "", counts{{"at", 5}, {"de", 4}, {"us", 3}}, false}, instance{Count: 3}, instance{NoCount: true}, instance{-1, "", "", counts{{"a", 2}, {"b", 3}}, false})}},
-		{"null for everything", `{"dataset-title":null,"yop":null,"uri":null,"platform":null,"data-type":null,"publisher":null,"publisher-id":null,"dataset-id":null,"dataset-dates":null,"dataset-contributors":null,"dataset-attributes":null,"performance":null}`, reports.Dataset{}},
+			`{"performance":[{` + period + `,"instance":[{"count":"12","country-counts":{"us":"3","de":4.0,"at":" 5 ` +
+				`"}},{"count":3.0,"country-counts":[]},{"count":null,"country-counts":null},{"count":-1,"country-counts":{"b":1,` +
+				`"a":2,"b":3}}]}]}`,
+			reports.Dataset{Performance: performance(instance{12, "", "", counts{{"at", 5}, {"de", 4}, {"us", 3}}, false},
+				instance{Count: 3}, instance{NoCount: true}, instance{-1, "", "", counts{{"a", 2}, {"b", 3}}, false})}},
+		{"null for everything", `{"dataset-title":null,"yop":null,"uri":null,"platform":null,"data-type":null,` +
+			`"publisher":null,"publisher-id":null,"dataset-id":null,"dataset-dates":null,"dataset-contributors":null,` +
+			`"dataset-attributes":null,"performance":null}`, reports.Dataset{}},
 		{"one value for a list of one, bare texts for typed values",
-			`{"dataset-id":{"type":"doi","value":"10.5072/x"},"dataset-contributors":["Doe, Jane",7,null],"performance":{` + period + `,"instance":{"count":1}}}`,
-			reports.Dataset{DatasetID: []typed{{"doi", "10.5072/x"}}, Contributors: []typed{{"", "Doe, Jane"}, {"", "7"}, {}}, Performance: performance(instance{Count: 1})}},
-		{"other types for texts", `{"dataset-title":{"en":"T"},"yop":true,"uri":["a"],"platform":7,"performance":[{"period":"2018-04"},null]}`, reports.Dataset{YOP: "true", Platform: "7", Performance: []reports.Performance{{}, {}}}},
-		{"unknown members of every kind", `{"a":{"b":[1,{"c":"]}"}]},"dataset-title":"T","z":null,"":"","é":-1.5e3}`, reports.Dataset{Title: "T"}},
+			`{"dataset-id":{"type":"doi","value":"10.5072/x"},"dataset-contributors":["Doe, Jane",7,null],"performance":{` +
+				period + `,"instance":{"count":1}}}`,
+			reports.Dataset{DatasetID: []typed{{"doi", "10.5072/x"}}, Contributors: []typed{{"", "Doe, Jane"}, {"", "7"}, {}},
+				Performance: performance(instance{Count: 1})}},
+		{"other types for texts", `{"dataset-title":{"en":"T"},"yop":true,"uri":["a"],"platform":7,` +
+			`"performance":[{"period":"2018-04"},null]}`, reports.Dataset{YOP: "true", Platform: "7",
+			Performance: []reports.Performance{{}, {}}}},
+		{"unknown members of every kind", `{"a":{"b":[1,{"c":"]}"}]},"dataset-title":"T","z":null,"":"","é":-1.5e3}`,
+			reports.Dataset{Title: "T"}},
 		{"no entry", `null`, reports.Dataset{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,11 +138,15 @@ func TestEntriesOfRealFiles(t *testing.T) {
 // What would be miscounted is an error, not a guess.
 func TestEntriesThatAreNone(t *testing.T) {
 	for _, entry := range []string{
-		`7`, `"text"`, `[]`, `{"performance":[7]}`, `{"performance":"x"}`, `{"performance":[{"instance":[5]}]}`, `{"performance":[{"instance":[{"count":"many"}]}]}`,
-		`{"performance":[{"instance":[{"count":1.5}]}]}`, `{"performance":[{"instance":[{"count":{}}]}]}`, `{"performance":[{"instance":[{"count":1e30}]}]}`,
-		`{"performance":[{"instance":[{"count":"0x1p4"}]}]}`, `{"performance":[{"instance":[{"count":"1_000"}]}]}`, `{"performance":[{"instance":[{"count":"inf"}]}]}`,
+		`7`, `"text"`, `[]`, `{"performance":[7]}`, `{"performance":"x"}`, `{"performance":[{"instance":[5]}]}`,
+		`{"performance":[{"instance":[{"count":"many"}]}]}`,
+		`{"performance":[{"instance":[{"count":1.5}]}]}`, `{"performance":[{"instance":[{"count":{}}]}` +
+			`]}`, `{"performance":[{"instance":[{"count":1e30}]}]}`,
+		`{"performance":[{"instance":[{"count":"0x1p4"}]}` +
+			`]}`, `{"performance":[{"instance":[{"count":"1_000"}]}]}`, `{"performance":[{"instance":[{"count":"inf"}]}]}`,
 		`{"performance":[{"instance":[{"count":1e-2}]}]}`, `{"performance":[{"instance":[{"count":9223372036854775808}]}]}`,
-		`{"performance":[{"instance":[{"count":1,"country-counts":{"us":"x"}}]}]}`, `{"performance":[{"instance":[{"count":true}]}]}`,
+		`{"performance":[{"instance":[{"count":1,"country-counts":{"us":"x"}}]}` +
+			`]}`, `{"performance":[{"instance":[{"count":true}]}]}`,
 	} {
 		var d reports.Dataset
 		assert.Error(t, json.Unmarshal([]byte(entry), &d), entry)
@@ -129,28 +171,49 @@ func TestHeadersOfRealFiles(t *testing.T) {
 		name, header string
 		want         reports.Header
 	}{
-		{"stored: what the service adds", `{"report-name":"n","report-id":"DSR","client-id":"cdl.dash","year":"2018","month":"4","created-by":"Dash",` + named + `,"report-filters":[],"report-attributes":[],"exceptions":[]}`,
-			reports.Header{ReportName: "n", ReportID: "DSR", CreatedBy: "Dash", ReportingPeriod: month, ReportFilters: []reports.NameValue{}, ReportAttributes: []reports.NameValue{}, Exceptions: []reports.Exception{}}},
-		{"production d0b2b372: timestamps, 3071 then 69, empty help-url", `{"created":"2025-08-01T03:12:44Z","reporting-period":{"begin-date":"2025-07-01T00:00:00Z","end-date":"2025-07-31T00:00:00Z"},"exceptions":[{"code":3071,"help-url":""},{"code":69,"severity":"warning","message":"m","help-url":"h","data":"d"}]}`,
-			reports.Header{Created: "2025-08-01T03:12:44Z", ReportingPeriod: reports.Period{BeginDate: "2025-07-01T00:00:00Z", EndDate: "2025-07-31T00:00:00Z"}, Exceptions: []reports.Exception{{Code: 3071}, {69, "warning", "m", "h", "d"}}}},
-		{"Dryad 2010-11, Dataverse: an empty exception", `{"exceptions":[{}]}`, reports.Header{Exceptions: []reports.Exception{{}}}},
-		{"codes that are texts, missing, no codes", `{"exceptions":[{"code":"69"},{"message":"m"},{"code":null},{"code":"x"},{"code":3040}]}`,
+		{"stored: what the service adds",
+			`{"report-name":"n","report-id":"DSR","client-id":"cdl.dash","year":"2018","month":"4","created-by":"Dash",` +
+				named + `,"report-filters":[],"report-attributes":[],"exceptions":[]}`,
+			reports.Header{ReportName: "n", ReportID: "DSR", CreatedBy: "Dash", ReportingPeriod: month,
+				ReportFilters: []reports.NameValue{}, ReportAttributes: []reports.NameValue{}, Exceptions: []reports.Exception{}}},
+		{"production d0b2b372: timestamps, 3071 then 69, empty help-url",
+			`{"created":"2025-08-01T03:12:44Z","reporting-period":{"begin-date":"2025-07-01T00:00:00Z",` +
+				`"end-date":"2025-07-31T00:00:00Z"},"exceptions":[{"code":3071,"help-url":""},{"code":69,"severity":"warning",` +
+				`"message":"m","help-url":"h","data":"d"}]}`,
+			reports.Header{Created: "2025-08-01T03:12:44Z",
+				ReportingPeriod: reports.Period{BeginDate: "2025-07-01T00:00:00Z",
+					EndDate: "2025-07-31T00:00:00Z"}, Exceptions: []reports.Exception{{Code: 3071}, {69, "warning", "m", "h", "d"}}}},
+		{"Dryad 2010-11, Dataverse: an empty exception", `{"exceptions":[{}]}`,
+			reports.Header{Exceptions: []reports.Exception{{}}}},
+		{"codes that are texts, missing, no codes",
+			`{"exceptions":[{"code":"69"},{"message":"m"},{"code":null},{"code":"x"},{"code":3040}]}`,
 			reports.Header{Exceptions: []reports.Exception{{Code: 69}, {Message: "m"}, {}, {}, {Code: 3040}}}},
 		{"exceptions null", `{"exceptions":null}`, reports.Header{}},
 		{"exceptions an object", `{"exceptions":{"code":69}}`, reports.Header{Exceptions: []reports.Exception{{Code: 69}}}},
-		{"spec/requests: underscores, capitals", `{"report_name":"n","created_by":"c","reporting_period":{"begin_date":"2018-04-01","end_date":"2018-04-30"},"exceptions":[{"Code":69,"Severity":"warning","Help-URL":"h","help_url":"i"}]}`,
-			reports.Header{ReportName: "n", CreatedBy: "c", ReportingPeriod: month, Exceptions: []reports.Exception{{Code: 69, Severity: "warning", HelpURL: "i"}}}},
-		{"report_1: an end date that does not exist", `{"reporting-period":{"begin-date":"2018-04-01","end-date":"2022-01-0"}}`, reports.Header{ReportingPeriod: reports.Period{BeginDate: "2018-04-01", EndDate: "2022-01-0"}}},
-		{"README: created with lowercase letters", `{"created":"2016-09-08t22:47:31z"}`, reports.Header{Created: "2016-09-08t22:47:31z"}},
-		{"report_8: filters with names; bare texts", `{"report-filters":[{"name":"Begin_Date","value":"2018-04-01"},"bare",{"name":"n","value":5}],"report-attributes":null}`,
-			reports.Header{ReportFilters: []reports.NameValue{{Name: "Begin_Date", Value: "2018-04-01"}, {Value: "bare"}, {Name: "n", Value: "5"}}}},
-		{"report-id that is a number", `{"report-id":1,"release":null,"created":20180401,"reporting-period":null}`, reports.Header{ReportID: "1", Created: "20180401"}},
+		{"spec/requests: underscores, capitals",
+			`{"report_name":"n","created_by":"c","reporting_period":{"begin_date":"2018-04-01","end_date":"2018-04-30"},` +
+				`"exceptions":[{"Code":69,"Severity":"warning","Help-URL":"h","help_url":"i"}]}`,
+			reports.Header{ReportName: "n", CreatedBy: "c", ReportingPeriod: month,
+				Exceptions: []reports.Exception{{Code: 69, Severity: "warning", HelpURL: "i"}}}},
+		{"report_1: an end date that does not exist",
+			`{"reporting-period":{"begin-date":"2018-04-01","end-date":"2022-01-0"}}`, reports.Header{
+				ReportingPeriod: reports.Period{BeginDate: "2018-04-01", EndDate: "2022-01-0"}}},
+		{"README: created with lowercase letters", `{"created":"2016-09-08t22:47:31z"}`,
+			reports.Header{Created: "2016-09-08t22:47:31z"}},
+		{"report_8: filters with names; bare texts",
+			`{"report-filters":[{"name":"Begin_Date","value":"2018-04-01"},"bare",{"name":"n","value":5}],` +
+				`"report-attributes":null}`,
+			reports.Header{ReportFilters: []reports.NameValue{{Name: "Begin_Date", Value: "2018-04-01"}, {Value: "bare"},
+				{Name: "n", Value: "5"}}}},
+		{"report-id that is a number", `{"report-id":1,"release":null,"created":20180401,"reporting-period":null}`,
+			reports.Header{ReportID: "1", Created: "20180401"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var h reports.Header
 			require.NoError(t, json.Unmarshal([]byte(tt.header), &h))
 			assert.Equal(t, tt.want, h)
-			got, src, err := reports.ReadFile(strings.NewReader(`{"report":{"report-header":` + tt.header + `,"report-datasets":[{}]}}`))
+			got, src, err := reports.ReadFile(strings.NewReader(`{"report":{"report-header":` + tt.header +
+				`,"report-datasets":[{}]}}`))
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, got)
 			assert.Len(t, collect(t, src), 1)
@@ -160,7 +223,8 @@ func TestHeadersOfRealFiles(t *testing.T) {
 
 // report_1, report_2 and report_10 have the header's members beside the datasets.
 func TestFilesWithTheHeaderBesideTheDatasets(t *testing.T) {
-	const file = `{"id":"x","report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"DataONE","reporting-period":{"begin-date":"2018-04-01","end-date":"2018-04-30"},` +
+	const file = `{"id":"x","report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"DataONE",` +
+		`"reporting-period":{"begin-date":"2018-04-01","end-date":"2018-04-30"},` +
 		`"exceptions":[{"code":3040}],"report-datasets":[{"dataset-title":"a"}]}`
 	h, src, err := reports.ReadFile(strings.NewReader(file))
 	require.NoError(t, err)
@@ -208,7 +272,8 @@ func TestDatasetsAreIndependent(t *testing.T) {
 		for j := range i % 7 {
 			r.Datasets[i].Contributors = append(r.Datasets[i].Contributors, typed{"name", strings.Repeat("x", i*j)})
 			first := &r.Datasets[i].Performance[0].Instance[0]
-			first.CountryCounts = append(first.CountryCounts, reports.CountryCount{Country: "g" + string(rune('a'+j)), Count: int64(j)})
+			first.CountryCounts = append(first.CountryCounts,
+				reports.CountryCount{Country: "g" + string(rune('a'+j)), Count: int64(j)})
 		}
 	}
 	data := mustJSON(t, r)
@@ -240,7 +305,8 @@ func TestDatasetsAreIndependent(t *testing.T) {
 
 func TestCountsAreExact(t *testing.T) {
 	for text, want := range map[string]int64{
-		"9007199254740993.0": 9007199254740993, `"9007199254740993.0"`: 9007199254740993, "1e3": 1000, "120e-1": 12, `" 7 "`: 7, "-3.0": -3,
+		"9007199254740993.0": 9007199254740993, `"9007199254740993.0"`: 9007199254740993, "1e3": 1000, "120e-1": 12,
+		`" 7 "`: 7, "-3.0": -3,
 		"9223372036854775807": 9223372036854775807,
 	} {
 		var d reports.Dataset
@@ -266,7 +332,8 @@ func TestReadFile(t *testing.T) {
 		})
 	}
 	for name, text := range map[string]string{
-		"Latin-1": strings.Replace(`{`+head+`,`+datasets+`}`, "Example", "Mus\xe9e", 1), "no datasets": `{` + head + `}`, "a list": `[]`, "empty": ``, "not JSON": `report`,
+		"Latin-1": strings.Replace(`{`+head+`,`+datasets+`}`, "Example", "Mus\xe9e", 1), "no datasets": `{` + head + `}`,
+		"a list": `[]`, "empty": ``, "not JSON": `report`,
 	} {
 		_, _, err := reports.ReadFile(strings.NewReader(text))
 		assert.Error(t, err, name)
@@ -300,7 +367,8 @@ func TestWriteFile(t *testing.T) {
 	}
 	broken := func(yield func(reports.Dataset, error) bool) { yield(reports.Dataset{}, io.ErrUnexpectedEOF) }
 	assert.ErrorIs(t, reports.WriteFile(io.Discard, h, broken), io.ErrUnexpectedEOF)
-	assert.ErrorIs(t, reports.WriteFile(io.Discard, h, reports.Source([]reports.Dataset{{Title: "\xff"}})), datacite.ErrInvalid)
+	assert.ErrorIs(t, reports.WriteFile(io.Discard, h, reports.Source([]reports.Dataset{{Title: "\xff"}})),
+		datacite.ErrInvalid)
 	read, write := io.Pipe()
 	require.NoError(t, read.Close())
 	assert.ErrorIs(t, reports.WriteFile(write, h, datasets(1)), io.ErrClosedPipe)
@@ -351,12 +419,14 @@ func (d *strictDataset) dataset() reports.Dataset {
 		out.Performance = []reports.Performance{}
 	}
 	for _, p := range d.Performance {
-		performance := reports.Performance{Period: reports.Period{BeginDate: reports.Date(p.Period.BeginDate), EndDate: reports.Date(p.Period.EndDate)}}
+		performance := reports.Performance{
+			Period: reports.Period{BeginDate: reports.Date(p.Period.BeginDate), EndDate: reports.Date(p.Period.EndDate)}}
 		if p.Instance != nil {
 			performance.Instance = []reports.Instance{}
 		}
 		for _, n := range p.Instance {
-			instance := reports.Instance{Count: n.Count, MetricType: reports.MetricType(n.MetricType), AccessMethod: reports.AccessMethod(n.AccessMethod)}
+			instance := reports.Instance{Count: n.Count, MetricType: reports.MetricType(n.MetricType),
+				AccessMethod: reports.AccessMethod(n.AccessMethod)}
 			if n.CountryCounts != nil {
 				instance.CountryCounts = byCountry(n.CountryCounts)
 			}
@@ -396,8 +466,11 @@ func FuzzDataset(f *testing.F) {
 	whole, err := json.Marshal(dataset(7))
 	require.NoError(f, err)
 	for _, entry := range []string{
-		string(whole), `{}`, `null`, `[]`, `7`, `{"dataset-title":"\ud83d\ude00\u00e9\\\/"}`, "{\"yop\":\"\xff\"}", `{"performance":[{"instance":[{"count":1e3,"country-counts":{"us":1,"de":-2}}]}]}`,
-		`{"publisher-id":[{"type":"doi"},null,{}],"performance":[null,{"period":null}]}`, `{"unknown":[{"a":tru}]}`, `{"performance":[{"instance":[{"count":01}]}]}`, `{"dataset-title":"a","dataset-title":null}`,
+		string(whole), `{}`, `null`, `[]`, `7`, `{"dataset-title":"\ud83d\ude00\u00e9\\\/"}`, "{\"yop\":\"\xff\"}",
+		`{"performance":[{"instance":[{"count":1e3,"country-counts":{"us":1,"de":-2}}]}]}`,
+		`{"publisher-id":[{"type":"doi"},null,{}],"performance":[null,{"period":null}` +
+			`]}`, `{"unknown":[{"a":tru}]}`, `{"performance":[{"instance":[{"count":01}]}` +
+			`]}`, `{"dataset-title":"a","dataset-title":null}`,
 		`{"dataset-dates":[{"type":"pub-date","value":"2024"}] , "uri" : "x" , }`,
 	} {
 		f.Add(entry)
@@ -439,7 +512,8 @@ func full(text string) reports.Dataset {
 		PublisherID: pair, DatasetID: pair, Dates: pair, Contributors: pair, Attributes: pair,
 		Performance: []reports.Performance{
 			{Period: reports.Period{BeginDate: reports.Date(text), EndDate: "2026-10-31"}, Instance: []instance{
-				{1, reports.MetricTotalDatasetRequests, reports.AccessRegular, byCountry(map[string]int64{"de": 1, "us": 10, text + "x": 1234567, text + "y": -9223372036854775808}), false},
+				{1, reports.MetricTotalDatasetRequests, reports.AccessRegular,
+					byCountry(map[string]int64{"de": 1, "us": 10, text + "x": 1234567, text + "y": -9223372036854775808}), false},
 				{-7, reports.MetricType(text), reports.AccessMethod(text), nil, false},
 				{9223372036854775807, reports.MetricUniqueDatasetRequests, reports.AccessMachine, nil, false},
 			}},
@@ -451,7 +525,8 @@ func full(text string) reports.Dataset {
 // FuzzAppendDataset: encoding/json reads back what is written, whatever the texts are.
 func FuzzAppendDataset(f *testing.F) {
 	for _, text := range []string{
-		"", "a", "ab", "abc", "plain", "seven77", "exactly8", "nine bytes", "Ünï©ødé — 数据集 🜚", `"`, `\`, `say "no"`, `C:\data`,
+		"", "a", "ab", "abc", "plain", "seven77", "exactly8", "nine bytes", "Ünï©ødé — 数据集 🜚", `"`, `\`, `say "no"`,
+		`C:\data`,
 		"1234567\"", "12345678\"", "\"12345678", "123\"5678", "tab\there", "line\nend\r", "\b\f\x00\x01\x1f\x7f", "<a href='x'>&</a>", "\u2028\u2029",
 		strings.Repeat("long ", 1000), strings.Repeat("x", 4095) + `"`,
 		"\xff", "cut off \xe2\x82", "\xed\xa0\x80", "a perfectly good title, but for the end\xc0",
@@ -495,7 +570,8 @@ func ambiguousValue(dec *json.Decoder, depth int) bool {
 			name, err := dec.Token()
 			text, _ := name.(string)
 			folded := strings.ReplaceAll(strings.ToLower(text), "_", "-")
-			if err != nil || seen[folded] || folded != text || text == "instances" || depth == 0 && text == "access-method" || strings.ContainsFunc(text, func(r rune) bool { return r > '~' }) {
+			if err != nil || seen[folded] || folded != text || text == "instances" || depth == 0 && text == "access-method" ||
+				strings.ContainsFunc(text, func(r rune) bool { return r > '~' }) {
 				return true
 			}
 			seen[folded] = true
@@ -518,7 +594,8 @@ func ambiguousValue(dec *json.Decoder, depth int) bool {
 func FuzzReader(f *testing.F) {
 	for _, document := range []string{
 		compressedDocument(part(inner("a b")), part(inner("c"))),
-		`{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a b")) + `],"report-datasets":` + titled("a b") + `}}`,
+		`{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a b")) + `],"report-datasets":` + titled("a b") +
+			`}}`,
 		`{` + plainHeader + `,"report-datasets":{},"gzip":"` + b64(gz(`"{\"report-datasets\":[{}]}"`)) + `","checksum":""}`,
 		`{"report-datasets":[{"gzip":"","checksum":null}],"report":null}`,
 	} {

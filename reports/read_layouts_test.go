@@ -71,41 +71,83 @@ func TestEachLayoutOfAStoredReport(t *testing.T) {
 	twice := append(gz(inner("a b")), gz(inner("x y"))...)
 	for _, tt := range []struct{ name, document, want string }{
 		{"plain, no subsets", `{"report":{` + plainHeader + `,"report-datasets":` + titled("a b") + `}}`, "a b"},
-		{"plain, and a subset that the service made", `{"report":{` + plainHeader + `,"report-datasets":` + titled("a b") + `,"report-subsets":[` + part(inner("a b")) + `]}}`, "a b"},
-		{"plain, and a subset that a later PUT left stale", `{"report":{` + plainHeader + `,"report-datasets":` + titled("a b c") + `,"report-subsets":[` + part(inner("x")) + `]}}`, "a b c"},
-		{"plain, the subset first", `{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a b")) + `],"report-datasets":` + titled("a b") + `}}`, "a b"},
-		{"plain, the header last", `{"report":{"report-subsets":[` + part(inner("a b")) + `],"report-datasets":` + titled("a b") + `,` + plainHeader + `}}`, "a b"},
-		{"compressed", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a b")) + `,` + part(inner("c")) + `]}}`, "a b c"},
-		{"compressed, the subsets first", `{"report":{` + compressedHeader + `,"report-subsets":[` + part(inner("a b")) + `],"report-datasets":[]}}`, "a b"},
-		{"compressed, nothing said, the subsets first", `{"report":{"report-subsets":[` + part(inner("a b")) + `],"report-datasets":[],` + plainHeader + `}}`, "a b"},
-		{"compressed, no report-datasets", `{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a b")) + `]}}`, "a b"},
-		{"compressed, report-datasets null (response to a POST of a resolution report)", `{"report":{` + compressedHeader + `,"report-datasets":null,"report-subsets":[` + part(inner("a b")) + `]}}`, "a b"},
-		{"compressed in both members, subsets first", `{"report":{` + compressedHeader + `,"report-subsets":[` + part(inner("a b")) + `],"report-datasets":` + titled("a b") + `}}`, "a b"},
-		{"two equal subsets", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a")) + `,` + part(inner("a")) + `]}}`, "a a"},
+		{"plain, and a subset that the service made",
+			`{"report":{` + plainHeader + `,"report-datasets":` + titled("a b") + `,"report-subsets":[` + part(inner("a b")) +
+				`]}}`, "a b"},
+		{"plain, and a subset that a later PUT left stale",
+			`{"report":{` + plainHeader + `,"report-datasets":` + titled("a b c") + `,"report-subsets":[` + part(inner("x")) +
+				`]}}`, "a b c"},
+		{"plain, the subset first", `{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a b")) +
+			`],"report-datasets":` + titled("a b") + `}}`, "a b"},
+		{"plain, the header last", `{"report":{"report-subsets":[` + part(inner("a b")) + `],"report-datasets":` +
+			titled("a b") + `,` + plainHeader + `}}`, "a b"},
+		{"compressed", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a b")) +
+			`,` + part(inner("c")) + `]}}`, "a b c"},
+		{"compressed, the subsets first",
+			`{"report":{` + compressedHeader + `,"report-subsets":[` + part(inner("a b")) + `],"report-datasets":[]}}`, "a b"},
+		{"compressed, nothing said, the subsets first",
+			`{"report":{"report-subsets":[` + part(inner("a b")) + `],"report-datasets":[],` + plainHeader + `}}`, "a b"},
+		{"compressed, no report-datasets", `{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a b")) + `]}}`,
+			"a b"},
+		{"compressed, report-datasets null (response to a POST of a resolution report)",
+			`{"report":{` + compressedHeader + `,"report-datasets":null,"report-subsets":[` + part(inner("a b")) + `]}}`, "a b"},
+		{"compressed in both members, subsets first",
+			`{"report":{` + compressedHeader + `,"report-subsets":[` + part(inner("a b")) + `],"report-datasets":` +
+				titled("a b") + `}}`, "a b"},
+		{"two equal subsets", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` +
+			part(inner("a")) + `,` + part(inner("a")) + `]}}`, "a a"},
 		{"compressed and empty, subsets not shown", `{"report":{` + compressedHeader + `,"report-datasets":[]}}`, ""},
-		{"compressed and empty, no list of subsets", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":null}}`, ""},
+		{"compressed and empty, no list of subsets",
+			`{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":null}}`, ""},
 		{"empty, and not compressed", `{"report":{` + plainHeader + `,"report-datasets":[],"report-subsets":[]}}`, ""},
-		{"compressed, but shown", `{"report":{` + compressedHeader + `,"report-subsets":[],"report-datasets":` + titled("a") + `}}`, "a"},
-		{"an empty subset among others", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("")) + `,` + part(inner("a")) + `,` + part(`{"report-header":{}}`) + `]}}`, "a"},
-		{"legacy: gzip under report, report-datasets an object", `{"report":{` + compressedHeader + `,"report-datasets":{"empty":"too large"},"gzip":"` + b64(legacy) + `","checksum":"` + sum(legacy) + `"}}`, "a b"},
-		{"legacy: gzip under report, first", `{"report":{"checksum":"` + sum(legacy) + `","gzip":"` + b64(legacy) + `","report-datasets":{},` + plainHeader + `}}`, "a b"},
-		{"legacy: gzip under report, null", `{"report":{` + plainHeader + `,"report-datasets":` + titled("a") + `,"gzip":null,"checksum":null}}`, "a"},
-		{"legacy: report-datasets a list of subsets, JSON in JSON, no id, no checksum", `{"report":{"report-header":{"exceptions":[{"code":69}]},"report-datasets":[` +
-			`{"gzip":"` + b64(gz(strconv.Quote(inner("a b")))) + `","checksum":""},{"gzip":"` + b64(gz(doubled)) + `","checksum":""}]}}`, "a b c d"},
-		{"a subset with other members first, and null", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[null,{"id":7,"gzip":"` + b64(legacy) + `","checksum":"` + sum(legacy) + `"},{"gzip":null}]}}`, "a b"},
-		{"one subset that is no list", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":` + part(inner("a")) + `}}`, "a"},
-		{"header with underscores in the subset", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` +
-			part(`{"report-header":{"created_by":"x","reporting_period":{"begin_date":"2018-04-01"},"exceptions":[{"code":69,"help_url":""}]},"report-datasets":`+titled("a")+`}`) + `]}}`, "a"},
-		{"the subset wrapped once more", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(`{"report":`+inner("a")+`}`) + `]}}`, "a"},
-		{"datasets before the header in the subset", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(`{"report-datasets":`+titled("a b")+`,"report-header":{}}`) + `]}}`, "a b"},
-		{"checksum before gzip, in capitals, and more members", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` +
-			`{"id":1,"checksum":"` + strings.ToUpper(sum(legacy)) + `","gzip":"` + b64(legacy) + `"}]}}`, "a b"},
-		{"slashes escaped in base64", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + strings.ReplaceAll(part(inner("a b")), "/", `\/`) + `]}}`, "a b"},
-		{"only the first gzip member counts, as for the service", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[{"gzip":"` + b64(twice) + `","checksum":"` + sum(twice) + `"}]}}`, "a b"},
+		{"compressed, but shown", `{"report":{` + compressedHeader + `,"report-subsets":[],"report-datasets":` + titled("a") +
+			`}}`, "a"},
+		{"an empty subset among others",
+			`{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("")) + `,` +
+				part(inner("a")) + `,` + part(`{"report-header":{}}`) + `]}}`, "a"},
+		{"legacy: gzip under report, report-datasets an object",
+			`{"report":{` + compressedHeader + `,"report-datasets":{"empty":"too large"},"gzip":"` + b64(legacy) +
+				`","checksum":"` + sum(legacy) + `"}}`, "a b"},
+		{"legacy: gzip under report, first",
+			`{"report":{"checksum":"` + sum(legacy) + `","gzip":"` + b64(legacy) + `","report-datasets":{},` + plainHeader +
+				`}}`, "a b"},
+		{"legacy: gzip under report, null",
+			`{"report":{` + plainHeader + `,"report-datasets":` + titled("a") + `,"gzip":null,"checksum":null}}`, "a"},
+		{"legacy: report-datasets a list of subsets, JSON in JSON, no id, no checksum",
+			`{"report":{"report-header":{"exceptions":[{"code":69}]},"report-datasets":[` +
+				`{"gzip":"` + b64(gz(strconv.Quote(inner("a b")))) + `","checksum":""},{"gzip":"` + b64(gz(doubled)) +
+				`","checksum":""}]}}`, "a b c d"},
+		{"a subset with other members first, and null",
+			`{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[null,{"id":7,"gzip":"` + b64(legacy) +
+				`","checksum":"` + sum(legacy) + `"},{"gzip":null}]}}`, "a b"},
+		{"one subset that is no list", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":` +
+			part(inner("a")) + `}}`, "a"},
+		{"header with underscores in the subset",
+			`{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` +
+				part(`{"report-header":{"created_by":"x","reporting_period":{"begin_date":"2018-04-01"},"exceptions":[{"code":69,`+
+					`"help_url":""}]},"report-datasets":`+titled("a")+`}`) + `]}}`, "a"},
+		{"the subset wrapped once more",
+			`{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(`{"report":`+inner("a")+`}`) +
+				`]}}`, "a"},
+		{"datasets before the header in the subset",
+			`{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` +
+				part(`{"report-datasets":`+titled("a b")+`,"report-header":{}}`) + `]}}`, "a b"},
+		{"checksum before gzip, in capitals, and more members",
+			`{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` +
+				`{"id":1,"checksum":"` + strings.ToUpper(sum(legacy)) + `","gzip":"` + b64(legacy) + `"}]}}`, "a b"},
+		{"slashes escaped in base64", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` +
+			strings.ReplaceAll(part(inner("a b")), "/", `\/`) + `]}}`, "a b"},
+		{"only the first gzip member counts, as for the service",
+			`{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[{"gzip":"` + b64(twice) +
+				`","checksum":"` + sum(twice) + `"}]}}`, "a b"},
 		{"not in a member report", `{` + plainHeader + `,"report-datasets":` + titled("a b") + `}`, "a b"},
-		{"not in a member report, compressed", `{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a b")) + `]}`, "a b"},
-		{"names with underscores and capitals", `{"report":{"ID":"` + id + `","report_header":{"Created_By":"Outer"},"Report-Datasets":` + titled("a") + `}}`, "a"},
-		{"response of a subset's own address", `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a")) + `],"exceptions":null}}`, "a"},
+		{"not in a member report, compressed",
+			`{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a b")) + `]}`, "a b"},
+		{"names with underscores and capitals",
+			`{"report":{"ID":"` + id + `","report_header":{"Created_By":"Outer"},"Report-Datasets":` + titled("a") + `}}`, "a"},
+		{"response of a subset's own address",
+			`{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a")) +
+				`],"exceptions":null}}`, "a"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for name, src := range map[string]io.Reader{
@@ -134,10 +176,12 @@ func TestEachLayoutOfAStoredReport(t *testing.T) {
 // The deployed service takes and stores texts with tabs and line breaks that are not escaped.
 func TestControlCharactersInStoredTexts(t *testing.T) {
 	title := "a\tb\r\nc"
-	within := `{"report-header":{"created-by":"In` + title + `"},"report-datasets":[{"dataset-title":"` + title + `","` + title + `":"` + title + `"}]}`
+	within := `{"report-header":{"created-by":"In` + title + `"},"report-datasets":[{"dataset-title":"` + title + `","` +
+		title + `":"` + title + `"}]}`
 	header := strings.Replace(compressedHeader, "Outer", "Outer"+title, 1)
 	for _, subset := range []string{within, `"` + strings.ReplaceAll(within, `"`, `\"`) + `"`} {
-		got, err := responding(t, 200, "application/json", `{"report":{`+header+`,"report-datasets":[],"report-subsets":[`+part(subset)+`]}}`).Get(t.Context(), id)
+		got, err := responding(t, 200, "application/json",
+			`{"report":{`+header+`,"report-datasets":[],"report-subsets":[`+part(subset)+`]}}`).Get(t.Context(), id)
 		require.NoError(t, err)
 		assert.Equal(t, "Outer"+title, got.Header.CreatedBy)
 		assert.Equal(t, []reports.Dataset{{Title: title}}, got.Datasets)
@@ -167,7 +211,8 @@ func TestDataThatARefusedPUTDropped(t *testing.T) {
 		require.NoError(t, err)
 		_, source, err := reports.ReadFile(strings.NewReader(document))
 		require.NoError(t, err)
-		for name, err := range map[string]error{"Get": got, "Open": lastError(opened.All()), "NewReader": lastError(file.Scan()), "ReadFile": lastError(source)} {
+		for name, err := range map[string]error{"Get": got, "Open": lastError(opened.All()),
+			"NewReader": lastError(file.Scan()), "ReadFile": lastError(source)} {
 			require.ErrorIs(t, err, datacite.ErrIncomplete, "%s of %s", name, document)
 			assert.ErrorContains(t, err, "report-subsets is empty")
 		}
@@ -213,10 +258,13 @@ func TestSubsetsFirstCostASecondRequest(t *testing.T) {
 		document string
 		requests int
 	}{
-		"usual order":         {`{"report":{` + plainHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a")) + `]}}`, 1},
-		"first, header tells": {`{"report":{` + compressedHeader + `,"report-subsets":[` + part(inner("a")) + `],"report-datasets":[]}}`, 1},
-		"first, data shown":   {`{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a")) + `],"report-datasets":` + titled("a") + `}}`, 1},
-		"first":               {`{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a")) + `],"report-datasets":[]}}`, 2},
+		"usual order": {`{"report":{` + plainHeader + `,"report-datasets":[],"report-subsets":[` + part(inner("a")) +
+			`]}}`, 1},
+		"first, header tells": {`{"report":{` + compressedHeader + `,"report-subsets":[` + part(inner("a")) +
+			`],"report-datasets":[]}}`, 1},
+		"first, data shown": {`{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a")) +
+			`],"report-datasets":` + titled("a") + `}}`, 1},
+		"first": {`{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a")) + `],"report-datasets":[]}}`, 2},
 	} {
 		requests := 0
 		c := respondingWith(t, &datacite.Config{}, 200, "application/json", func(context.Context) io.ReadCloser {
@@ -232,14 +280,18 @@ func TestSubsetsFirstCostASecondRequest(t *testing.T) {
 	}
 	_, err := reports.NewReader(struct{ io.Reader }{strings.NewReader(`{"report":{"report-subsets":[]}}`)})
 	require.NoError(t, err)
-	r, err := reports.NewReader(struct{ io.Reader }{strings.NewReader(`{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a")) + `],"report-datasets":[]}}`)})
+	r, err := reports.NewReader(struct{ io.Reader }{
+		strings.NewReader(`{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a")) +
+			`],"report-datasets":[]}}`)})
 	require.NoError(t, err)
 	assert.ErrorContains(t, lastError(r.All()), "not an io.Seeker", "a pipe cannot be read twice")
 }
 
 func TestReaderListsTheSubsets(t *testing.T) {
 	first, second := gz(inner("a b")), gz(inner("c"))
-	c := responding(t, 200, "application/json", `{"report":{`+compressedHeader+`,"report-datasets":[],"report-subsets":[`+part(inner("a b"))+`,`+part(inner("c"))+`]}}`)
+	c := responding(t, 200, "application/json",
+		`{"report":{`+compressedHeader+`,"report-datasets":[],"report-subsets":[`+part(inner("a b"))+`,`+part(inner("c"))+
+			`]}}`)
 	r, err := c.Open(t.Context(), id)
 	require.NoError(t, err)
 	defer r.Close()
@@ -267,7 +319,8 @@ func readAll(src io.Reader) (titles []string, err error) {
 }
 
 func compressedDocument(subsets ...string) string {
-	return `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + strings.Join(subsets, ",") + `]}}`
+	return `{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` + strings.Join(subsets,
+		",") + `]}}`
 }
 
 // A subset that is not what its checksum says is not read to its end, wherever
@@ -283,7 +336,8 @@ func TestChecksumsAreProved(t *testing.T) {
 		assert.ErrorContains(t, err, "subset 2 has checksum "+sum(data)+", but the service says \""+wrong, name)
 		assert.Equal(t, []string{"x", "a", "b"}, titles, "%s: who gets the last dataset has a proved subset", name)
 	}
-	for _, lost := range []string{`{"gzip":null,"checksum":"` + sum(data) + `"}`, `{"checksum":"` + sum(data) + `"}`, `{"checksum":"` + sum(data) + `","gzip":7}`} {
+	for _, lost := range []string{`{"gzip":null,"checksum":"` + sum(data) + `"}`, `{"checksum":"` + sum(data) + `"}`,
+		`{"checksum":"` + sum(data) + `","gzip":7}`} {
 		titles, err := readAll(strings.NewReader(compressedDocument(part(inner("x")), lost, part(inner("y")))))
 		assert.ErrorContains(t, err, "subset 2 has no data under its checksum", lost)
 		assert.Equal(t, []string{"x"}, titles, lost)
@@ -292,7 +346,8 @@ func TestChecksumsAreProved(t *testing.T) {
 		"legacy, after":  `"gzip":"` + b64(data) + `","checksum":"` + wrong + `"`,
 		"legacy, before": `"checksum":"` + wrong + `","gzip":"` + b64(data) + `"`,
 	} {
-		titles, err := readAll(strings.NewReader(`{"report":{` + compressedHeader + `,"report-datasets":{},` + members + `}}`))
+		titles, err := readAll(strings.NewReader(`{"report":{` + compressedHeader + `,"report-datasets":{},` + members +
+			`}}`))
 		assert.ErrorContains(t, err, "subset 1 has checksum", name)
 		assert.Equal(t, []string{"a", "b"}, titles, name)
 	}
@@ -346,15 +401,18 @@ func TestReportsThatInflateWithoutEndAreStopped(t *testing.T) {
 		document string
 		limit    int64
 	}{
-		"blanks in a subset":        {compressedDocument(part(inner("a") + blanks)), limit},
-		"datasets in a subset":      {compressedDocument(part(`{"report-datasets":[` + many + `]}`)), limit},
-		"over many subsets":         {compressedDocument(strings.Repeat(part(`{"report-datasets":[`+some+`]}`)+",", 3) + part(inner("a"))), limit},
-		"doubled JSON":              {compressedDocument(part(`"{\"report-datasets\":[` + blanks + `]}"`)), limit},
-		"the response itself":       {`{"report":{` + plainHeader + `,"report-datasets":[` + many + `]}}`, limit},
-		"a text of 20 MiB":          {compressedDocument(part(`{"report-datasets":[{"dataset-title":"` + strings.Repeat("x", 20<<20) + `"}]}`)), 0},
-		"a dataset of 24 MiB":       {compressedDocument(part(`{"report-datasets":[{"performance":[` + list + `]}]}`)), 0},
-		"a dataset of 24 MiB shown": {`{"report":{` + plainHeader + `,"report-datasets":[{"performance":[` + list + `]}]}}`, 0},
-		"a header of 24 MiB":        {`{"report":{"report-header":{"report-filters":[` + list + `]},"report-datasets":[]}}`, 0},
+		"blanks in a subset":   {compressedDocument(part(inner("a") + blanks)), limit},
+		"datasets in a subset": {compressedDocument(part(`{"report-datasets":[` + many + `]}`)), limit},
+		"over many subsets": {compressedDocument(strings.Repeat(part(`{"report-datasets":[`+some+`]}`)+",",
+			3) + part(inner("a"))), limit},
+		"doubled JSON":        {compressedDocument(part(`"{\"report-datasets\":[` + blanks + `]}"`)), limit},
+		"the response itself": {`{"report":{` + plainHeader + `,"report-datasets":[` + many + `]}}`, limit},
+		"a text of 20 MiB": {compressedDocument(part(`{"report-datasets":[{"dataset-title":"` + strings.Repeat("x",
+			20<<20) + `"}]}`)), 0},
+		"a dataset of 24 MiB": {compressedDocument(part(`{"report-datasets":[{"performance":[` + list + `]}]}`)), 0},
+		"a dataset of 24 MiB shown": {`{"report":{` + plainHeader + `,"report-datasets":[{"performance":[` + list + `]}]}}`,
+			0},
+		"a header of 24 MiB": {`{"report":{"report-header":{"report-filters":[` + list + `]},"report-datasets":[]}}`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := inMemory(t, tt.document, &datacite.Config{MaxReport: tt.limit})
@@ -374,14 +432,18 @@ func TestReportsThatInflateWithoutEndAreStopped(t *testing.T) {
 // inMemory is a client whose service responds with a document, without a network.
 func inMemory(t *testing.T, document string, opts *datacite.Config) *reports.Client {
 	t.Helper()
-	return respondingWith(t, opts, 200, "application/json", func(context.Context) io.ReadCloser { return io.NopCloser(strings.NewReader(document)) })
+	return respondingWith(t, opts, 200, "application/json", func(context.Context) io.ReadCloser {
+		return io.NopCloser(strings.NewReader(document))
+	})
 }
 
-func respondingWith(t *testing.T, opts *datacite.Config, status int, contentType string, body func(context.Context) io.ReadCloser) *reports.Client {
+func respondingWith(t *testing.T, opts *datacite.Config, status int, contentType string,
+	body func(context.Context) io.ReadCloser) *reports.Client {
 	t.Helper()
 	opts.Service.API, opts.MaxAttempts = "http://localhost", 1
 	opts.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {contentType}}, Body: body(r.Context()), Request: r}, nil
+		return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {contentType}}, Body: body(r.Context()),
+			Request: r}, nil
 	})}
 	c, err := reports.NewClient(*opts)
 	require.NoError(t, err)

@@ -94,7 +94,8 @@ func (r *Receipt) differingSubsets(stored []Subset) string {
 		sent, known := left[s.Checksum]
 		switch {
 		case !known:
-			return fmt.Sprintf("%d subsets stored, %d sent; that with checksum %s was not sent", len(stored), len(r.Subsets), s.Checksum)
+			return fmt.Sprintf("%d subsets stored, %d sent; that with checksum %s was not sent", len(stored), len(r.Subsets),
+				s.Checksum)
 		case sent == 0:
 			return fmt.Sprintf("subset %s is stored twice", s.Checksum)
 		}

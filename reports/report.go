@@ -25,11 +25,13 @@ type Report struct {
 // CreatedBy and the begin date of ReportingPeriod identify a report: the service
 // holds one for each such pair.
 type Header struct {
-	ReportName       string      `json:"report-name"`       // for people, such as "Dataset Report"
-	ReportID         string      `json:"report-id"`         // short code of the report type, such as "dsr"
-	Release          string      `json:"release"`           // release of the code of practice; the service accepts ReleaseRD1
-	CreatedBy        string      `json:"created-by"`        // name of the platform or repository
-	Created          Date        `json:"created"`           // the day the report was made; best that on which it is first sent, as the service shows no other time
+	ReportName string `json:"report-name"` // for people, such as "Dataset Report"
+	ReportID   string `json:"report-id"`   // short code of the report type, such as "dsr"
+	// release of the code of practice; the service accepts ReleaseRD1
+	Release   string `json:"release"`
+	CreatedBy string `json:"created-by"` // name of the platform or repository
+	// the day the report was made; best that on which it is first sent, as the service shows no other time
+	Created          Date        `json:"created"`
 	ReportingPeriod  Period      `json:"reporting-period"`  // one month
 	ReportFilters    []NameValue `json:"report-filters"`    // may be empty
 	ReportAttributes []NameValue `json:"report-attributes"` // may be empty
@@ -53,7 +55,8 @@ func (d Date) Time() (time.Time, error) {
 		layout = time.DateOnly
 	}
 	t, err := time.Parse(layout, string(d))
-	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), input.Fault(err, datacite.Finding{Code: datacite.CodeDate})
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0,
+		time.UTC), input.Fault(err, datacite.Finding{Code: datacite.CodeDate})
 }
 
 // A Period is a range of days: the first and the last day.
@@ -93,14 +96,18 @@ const ExceptionPartial = 3040
 func (h *Header) EndOn(last Date) error {
 	month, err := h.ReportingPeriod.month()
 	if err != nil {
-		return datacite.Invalid(datacite.Finding{Path: "report-header.reporting-period.begin-date", Code: datacite.CodeDate, Reason: fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.ReportingPeriod.BeginDate)})
+		return datacite.Invalid(datacite.Finding{Path: "report-header.reporting-period.begin-date", Code: datacite.CodeDate,
+			Reason: fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.ReportingPeriod.BeginDate)})
 	}
 	day, err := last.Time()
 	if err != nil || Day(day) < month.BeginDate || Day(day) > month.EndDate {
-		return datacite.Invalid(datacite.Finding{Path: "last", Code: datacite.CodeDate, Reason: fmt.Sprintf("is %q, not a day from %s to %s", last, month.BeginDate, month.EndDate)})
+		return datacite.Invalid(datacite.Finding{Path: "last", Code: datacite.CodeDate,
+			Reason: fmt.Sprintf("is %q, not a day from %s to %s", last, month.BeginDate, month.EndDate)})
 	}
 	h.ReportingPeriod.EndDate = Day(day)
-	h.Exceptions = slices.DeleteFunc(slices.Clone(h.Exceptions), func(e Exception) bool { return e.Code == ExceptionPartial })
+	h.Exceptions = slices.DeleteFunc(slices.Clone(h.Exceptions), func(e Exception) bool {
+		return e.Code == ExceptionPartial
+	})
 	if Day(day) != month.EndDate {
 		h.Exceptions = append(h.Exceptions, Exception{
 			Code: ExceptionPartial, Severity: "warning", Message: "Partial Data Returned",
@@ -263,7 +270,8 @@ func isUUID(id string) bool { return len(id) == 36 && uuid.Validate(id) == nil }
 
 func checkUUID(path, id string) error {
 	if !isUUID(id) {
-		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax, Reason: fmt.Sprintf("%q is not a UUID such as 0148536f-bfbc-4775-b93c-524e91d0b9f6", id)})
+		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax,
+			Reason: fmt.Sprintf("%q is not a UUID such as 0148536f-bfbc-4775-b93c-524e91d0b9f6", id)})
 	}
 	return nil
 }

@@ -63,14 +63,16 @@ func header(creator string, month time.Month) reports.Header {
 func dataset(i int) reports.Dataset {
 	period := reports.Month(1999, time.October)
 	return reports.Dataset{
-		Title: fmt.Sprintf("Table %d <&> \"ü\"", i), YOP: "2024", URI: "https://repository.example.org/item/1", Platform: "example",
+		Title: fmt.Sprintf("Table %d <&> \"ü\"", i), YOP: "2024", URI: "https://repository.example.org/item/1",
+		Platform: "example",
 		DataType: reports.DataTypeDataset, Publisher: "Example Repository",
 		PublisherID:  []reports.TypedValue{{Type: "grid", Value: "grid.0000.0"}},
 		DatasetID:    []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/table-%d", i)}},
 		Dates:        []reports.TypedValue{{Type: reports.TypePubDate, Value: "2024-05-17"}},
 		Contributors: []reports.TypedValue{{Type: reports.TypeName, Value: "Lovelace, Ada"}},
 		Performance: []reports.Performance{{Period: period, Instance: []reports.Instance{
-			{Count: 7, MetricType: reports.MetricTotalDatasetInvestigations, AccessMethod: reports.AccessRegular, CountryCounts: reports.CountryCounts{{"de", 4}, {"fr", 3}}},
+			{Count: 7, MetricType: reports.MetricTotalDatasetInvestigations, AccessMethod: reports.AccessRegular,
+				CountryCounts: reports.CountryCounts{{"de", 4}, {"fr", 3}}},
 			{Count: 5, MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular},
 			{Count: 3, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessMachine},
 			{Count: 2, MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessMachine},
@@ -102,7 +104,8 @@ func TestCreateAndGet(t *testing.T) {
 		r := report("Example", 3)
 		r.Header.ReportFilters = []reports.NameValue{{Name: "Platform", Value: "example"}}
 		r.Header.ReportAttributes = []reports.NameValue{{Name: "Exclude", Value: "robots"}}
-		r.Header.Exceptions = []reports.Exception{{Code: 3040, Severity: "warning", Message: "Partial data", HelpURL: "https://example.org", Data: "until 15 October"}}
+		r.Header.Exceptions = []reports.Exception{
+			{Code: 3040, Severity: "warning", Message: "Partial data", HelpURL: "https://example.org", Data: "until 15 October"}}
 
 		stored, err := client.Create(t.Context(), r)
 		require.NoError(t, err)
@@ -193,7 +196,8 @@ func TestListShowsHeaders(t *testing.T) {
 		assert.False(t, page.More)
 
 		for name, opts := range map[string]*reports.ListOptions{
-			"all": nil, "small pages": {Page: query.Page{Size: 7}}, "one creator": {CreatedBy: "Creator 1"}, "one year": {Year: 1977},
+			"all": nil, "small pages": {Page: query.Page{Size: 7}}, "one creator": {CreatedBy: "Creator 1"},
+			"one year": {Year: 1977},
 		} {
 			t.Run(name, func(t *testing.T) {
 				got := map[string]string{}
@@ -237,7 +241,8 @@ func TestListRefusesWhatTheServiceWouldDrop(t *testing.T) {
 func TestCompressedReportsCarryTheirException(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		r := report("Example", 2)
-		r.Header.Exceptions = []reports.Exception{{Code: reports.ExceptionCompressed, Severity: "warning", Message: "m", HelpURL: "h", Data: "d"}}
+		r.Header.Exceptions = []reports.Exception{
+			{Code: reports.ExceptionCompressed, Severity: "warning", Message: "m", HelpURL: "h", Data: "d"}}
 		stored, err := srv.Reports().Create(t.Context(), r)
 		require.NoError(t, err)
 		last := srv.Requests()[len(srv.Requests())-1]
@@ -284,8 +289,10 @@ func TestDatesAndMonths(t *testing.T) {
 	assert.Equal(t, reports.Period{"2024-02-01", "2024-02-29"}, reports.Month(2024, time.February))
 	assert.Equal(t, reports.Period{"9999-12-01", "9999-12-31"}, reports.Month(9999, time.December))
 	for begin, p := range map[reports.Date]reports.Period{
-		"1999-13-01": reports.Month(1999, 13), "1999-00-01": reports.Month(1999, 0), "1999--1-01": reports.Month(1999, -1), "1999-113-01": reports.Month(1999, 113),
-		"0-01-01": reports.Month(0, 1), "-1-01-01": reports.Month(-1, 1), "10000-01-01": reports.Month(10_000, 1), "1-13-01": reports.Month(1, 13), "0001-01-01": reports.Month(1, 1),
+		"1999-13-01": reports.Month(1999, 13), "1999-00-01": reports.Month(1999, 0), "1999--1-01": reports.Month(1999, -1),
+		"1999-113-01": reports.Month(1999, 113),
+		"0-01-01":     reports.Month(0, 1), "-1-01-01": reports.Month(-1,
+			1), "10000-01-01": reports.Month(10_000, 1), "1-13-01": reports.Month(1, 13), "0001-01-01": reports.Month(1, 1),
 	} {
 		r := report("Example", 1)
 		r.Header.ReportingPeriod = p
@@ -342,7 +349,8 @@ func bypass(t *testing.T, srv *datacitetest.Server, method, path string, h repor
 	body := gz(string(mustJSON(t, reports.Report{Header: packed(h), Datasets: datasets})))
 	req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, bytes.NewReader(body))
 	require.NoError(t, err)
-	req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(srv.Now().Add(year))}}
+	req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"},
+		"Authorization": {"Bearer " + srv.Token(srv.Now().Add(year))}}
 	res, err := srv.HTTPClient().Do(req)
 	if assert.NoError(t, err) {
 		assert.Equal(t, 201, res.StatusCode)

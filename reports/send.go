@@ -98,7 +98,8 @@ func reading(op, id string) transport.Request {
 // before a 401.
 func (c *Client) authorized(ctx context.Context, r transport.Request) (*transport.Response, error) {
 	res, err := c.core.Do(ctx, r)
-	if e, ok := errors.AsType[*datacite.Error](err); ok && e.StatusCode == http.StatusUnauthorized && !e.Unclear && c.token.renewable {
+	if e, ok := errors.AsType[*datacite.Error](err); ok && e.StatusCode == http.StatusUnauthorized && !e.Unclear &&
+		c.token.renewable {
 		res, err = c.core.Do(ctx, r)
 	}
 	return res, err
@@ -125,7 +126,8 @@ func (c *Client) notRead(ctx context.Context, op string, err error) error {
 		return err
 	}
 	_, failed := c.core.Do(ctx, transport.Request{
-		Op: op, Method: http.MethodGet, Path: "/reports", Query: "page%5Bsize%5D=1", Accept: transport.JSONType, Replay: transport.IfUnsent,
+		Op: op, Method: http.MethodGet, Path: "/reports", Query: "page%5Bsize%5D=1", Accept: transport.JSONType,
+		Replay: transport.IfUnsent,
 		Read: func(d *jsonlex.Decoder) error {
 			pageJSON.Read(d, &Results{})
 			return d.Err()
@@ -145,7 +147,8 @@ func unread(err error) error {
 		condition.General = errNotReadNow
 	}
 	e.Err = condition
-	e.Message = "the service cannot read the stored report, which is broken unless another program is writing to it now: " + e.Message
+	e.Message = "the service cannot read the stored report, which is broken unless another program is writing to it " +
+		"now: " + e.Message
 	return err
 }
 
@@ -165,7 +168,8 @@ func (c *Client) lock(op, folder string, h *Header) (*runlock.Lock, error) {
 	case errors.Is(err, runlock.ErrHeld):
 		return nil, fmt.Errorf("%s: %w: %w", op, ErrBusy, err)
 	case err != nil:
-		return nil, fmt.Errorf("%s: the lock of the report (SubmitOptions.LockDir, or DATACITE_LOCK_DIR in the environment): %w", op, err)
+		return nil, fmt.Errorf("%s: the lock of the report (SubmitOptions.LockDir, or DATACITE_LOCK_DIR in the "+
+			"environment): %w", op, err)
 	}
 	return lock, nil
 }

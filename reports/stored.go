@@ -161,7 +161,8 @@ func (c *Client) scan(ctx context.Context, op, id string) (*storedReport, error)
 func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error) {
 	begin, err := h.ReportingPeriod.BeginDate.Time()
 	if err != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "report-header.reporting-period.begin-date", Code: datacite.CodeDate, Reason: "is not a date YYYY-MM-DD"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "report-header.reporting-period.begin-date",
+			Code: datacite.CodeDate, Reason: "is not a date YYYY-MM-DD"})
 	}
 	var similar []*Summary
 	for s, err := range c.All(ctx, &ListOptions{CreatedBy: h.CreatedBy}) {
@@ -169,7 +170,8 @@ func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error
 		case err != nil:
 			return nil, fmt.Errorf("%s: looking for an existing report: %w", op, transport.Within(op, err))
 		case !isUUID(s.ID):
-			return nil, fmt.Errorf("%s: %w: the service lists a report whose id %.40q is not a UUID", op, datacite.ErrUnreadable, s.ID)
+			return nil, fmt.Errorf("%s: %w: the service lists a report whose id %.40q is not a UUID", op, datacite.ErrUnreadable,
+				s.ID)
 		}
 		at, err := s.Header.ReportingPeriod.BeginDate.Time()
 		switch {

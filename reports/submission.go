@@ -24,20 +24,30 @@ import (
 // each ("Sending a report", "Several runs").
 type SubmitOptions struct {
 	// What is sent:
-	DryRun            bool   // reads, checks and compresses the data, and sends nothing; it needs no token and takes no lock
-	ID                string // id of the report, a UUID; "" means that of the stored report, or else DeriveID
-	HelpURL           string // help-url of the exception for compressed reports
-	MergeRepeats      bool   // adds up the counts of consecutive datasets with the same DOI; a repeated DOI is a fault otherwise
-	AllowInconsistent bool   // sends counts that contradict each other, such as more unique than total ones; a fault otherwise
-	ZeroDropped       bool   // sends the count 0 for each number that DOI records show because of an earlier version, and that this one lacks
+	// reads, checks and compresses the data, and sends nothing; it needs no token and takes no lock
+	DryRun  bool
+	ID      string // id of the report, a UUID; "" means that of the stored report, or else DeriveID
+	HelpURL string // help-url of the exception for compressed reports
+	// adds up the counts of consecutive datasets with the same DOI; a repeated DOI is a fault otherwise
+	MergeRepeats bool
+	// sends counts that contradict each other, such as more unique than total ones; a fault otherwise
+	AllowInconsistent bool
+	// sends the count 0 for each number that DOI records show because of an earlier version, and that this one lacks
+	ZeroDropped bool
 
 	// What is compared before anything is sent:
-	RefuseLower   bool // a [*LowerError] if a count that DOI records show is lower in the new report, or missing
-	CompareOthers bool // calls Warn for each other report of the account for the month that has numbers of the same datasets: records show the sum
-	RefuseOthers  bool // the same, but such a report is a [*datacite.ValidationError] with the code reported-twice, and one that cannot be read an error
+	RefuseLower bool // a [*LowerError] if a count that DOI records show is lower in the new report, or missing
+	// calls Warn for each other report of the account for the month that has numbers of the same datasets:
+	// records show the sum
+	CompareOthers bool
+	// the same, but such a report is a [*datacite.ValidationError] with the code reported-twice, and one
+	// that cannot be read an error
+	RefuseOthers bool
 
 	// Callbacks, which run on the caller's goroutine:
-	LeaveOut func(error) bool       // called for each dataset that has faults, with its DOI (if it has one) and the first 100 faults ([datacite.Findings]); true leaves it out; false, or nil: the faults are an error
+	// called for each dataset that has faults, with its DOI (if it has one) and the first 100 faults
+	// ([datacite.Findings]); true leaves it out; false, or nil: the faults are an error
+	LeaveOut func(error) bool
 	Warn     func(datacite.Finding) // called for each finding that does not stop the submission
 	Progress func(Progress)         // called after each subset is built or stored, and before each wait; must not block
 
@@ -45,11 +55,16 @@ type SubmitOptions struct {
 	MaxDatasets int    // most datasets in a subset; 0 means 50,000, which is also the most
 	Level       int    // compression from 1, fast, to 9, small; 0 means 6
 	TempDir     string // folder for the temporary file that holds the subsets until they are sent; "" means the system's
-	LockDir     string // folder of locks and notes that all runs share; "" means that in DATACITE_LOCK_DIR, or else /tmp (%ProgramData% on Windows)
+	// folder of locks and notes that all runs share; "" means that in DATACITE_LOCK_DIR, or else /tmp
+	// (%ProgramData% on Windows)
+	LockDir string
 
 	// Waits:
-	MaxProcessing time.Duration // longest time for which the service may still process a request whose connection was lost; 0 means 5 minutes
-	MaxOutage     time.Duration // longest time for which the service may be unreachable, not respond, or be unable to read the report; 0 means 30 minutes
+	// longest time for which the service may still process a request whose connection was lost; 0 means 5 minutes
+	MaxProcessing time.Duration
+	// longest time for which the service may be unreachable, not respond, or be unable to read the report;
+	// 0 means 30 minutes
+	MaxOutage time.Duration
 }
 
 func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
@@ -73,12 +88,14 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		{"MaxOutage", int64(out.MaxOutage), 1, 1 << 62},
 	} {
 		if f.value < f.low || f.value > f.high {
-			faults = append(faults, datacite.Finding{Path: "SubmitOptions." + f.name, Code: datacite.CodeLimit, Reason: fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
+			faults = append(faults, datacite.Finding{Path: "SubmitOptions." + f.name, Code: datacite.CodeLimit,
+				Reason: fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
 		}
 	}
 	if (o.CompareOthers || o.RefuseOthers) && o.Warn == nil {
 		path := map[bool]string{true: "SubmitOptions.CompareOthers", false: "SubmitOptions.RefuseOthers"}[o.CompareOthers]
-		faults = append(faults, datacite.Finding{Path: path, Code: datacite.CodeMissing, Reason: "needs SubmitOptions.Warn, which it calls"})
+		faults = append(faults, datacite.Finding{Path: path, Code: datacite.CodeMissing,
+			Reason: "needs SubmitOptions.Warn, which it calls"})
 	}
 	if out.ID != "" {
 		faults = append(faults, datacite.Findings(checkUUID("SubmitOptions.ID", out.ID))...)
@@ -92,7 +109,8 @@ const maxSubsetBytes = 16_777_215
 
 // packing are the settings of subsets.
 func (o *SubmitOptions) packing() subset.Settings {
-	return subset.Settings{MaxItems: o.MaxDatasets, MaxBytes: maxSubsetBytes, Workers: min(2, runtime.GOMAXPROCS(0)), Level: o.Level}
+	return subset.Settings{MaxItems: o.MaxDatasets, MaxBytes: maxSubsetBytes, Workers: min(2, runtime.GOMAXPROCS(0)),
+		Level: o.Level}
 }
 
 // A Stage is a phase of a submission.
@@ -169,7 +187,8 @@ func (s *submission) keep(stored *Header) {
 		{"created-by", s.header.CreatedBy, stored.CreatedBy}, {"report-id", s.header.ReportID, stored.ReportID},
 	} {
 		if !known && m.sent != m.stored {
-			s.warn(datacite.Finding{Path: "report-header." + m.name, Code: datacite.CodeConflict, Reason: fmt.Sprintf("is %q; the stored report keeps %q", m.sent, m.stored), Warning: true})
+			s.warn(datacite.Finding{Path: "report-header." + m.name, Code: datacite.CodeConflict,
+				Reason: fmt.Sprintf("is %q; the stored report keeps %q", m.sent, m.stored), Warning: true})
 		}
 	}
 }
@@ -227,7 +246,8 @@ func (s *submission) eachPlanned(f func(*Dataset) error) error {
 }
 
 // metrics are the types of what records show.
-var metrics = [...]MetricType{display.Views: MetricUniqueDatasetInvestigations, display.Downloads: MetricUniqueDatasetRequests}
+var metrics = [...]MetricType{display.Views: MetricUniqueDatasetInvestigations,
+	display.Downloads: MetricUniqueDatasetRequests}
 
 // addNumbers adds to a comparison the numbers that the service would store for a dataset of a
 // report. If needed later, the dataset is added, too, without its counts.
@@ -238,7 +258,8 @@ func (s *submission) addNumbers(c *versions.Comparison, report int, d *Dataset, 
 		if read.DOI == "" || len(n.Values) == 0 {
 			continue
 		}
-		one := versions.Number{Name: read.Name, Metric: string(metrics[metric]), Count: n.Values[len(n.Values)-1], In: []int{report}}
+		one := versions.Number{Name: read.Name, Metric: string(metrics[metric]), Count: n.Values[len(n.Values)-1],
+			In: []int{report}}
 		if whole {
 			about := *d
 			about.DatasetID, about.Performance = d.DatasetID[:1], nil

@@ -22,7 +22,8 @@ import (
 // another account, creator or month, [datacite.ErrConflict].
 //
 // The package documentation has the details ("Sending a report").
-func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, error], opts *SubmitOptions) (_ *Receipt, err error) {
+func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, error],
+	opts *SubmitOptions) (_ *Receipt, err error) {
 	defer func() { err = c.core.Shown(err) }()
 	o, err := opts.withDefaults()
 	if err != nil {
@@ -50,7 +51,8 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 		}
 	}
 	if s.bodies, err = extsort.CreateTemp(o.TempDir); err != nil {
-		return nil, fmt.Errorf("reports.Submit: no temporary file can be created (SubmitOptions.TempDir, or TMPDIR in the environment): %w", err)
+		return nil, fmt.Errorf("reports.Submit: no temporary file can be created (SubmitOptions.TempDir, or TMPDIR in the "+
+			"environment): %w", err)
 	}
 	defer extsort.RemoveTemp(s.bodies)
 	if !o.DryRun {
@@ -73,6 +75,8 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 
 func (s *submission) receipt() *Receipt {
 	h := s.header
-	h.CreatedBy, h.ReportID, h.Created = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID), cmp.Or(s.kept.Created, h.Created)
-	return &Receipt{ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)), Sent: s.sent, Kept: s.staying, EarlierUnknown: s.past.unknown, Zeros: s.zeroed}
+	h.CreatedBy, h.ReportID, h.Created = cmp.Or(s.kept.CreatedBy,
+		h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID), cmp.Or(s.kept.Created, h.Created)
+	return &Receipt{ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)),
+		Sent: s.sent, Kept: s.staying, EarlierUnknown: s.past.unknown, Zeros: s.zeroed}
 }

@@ -94,7 +94,8 @@ func (s *submission) deliver(ctx context.Context) error {
 	}
 }
 
-// patient returns a context in which requests may fail for as long as is left of an outage that began then, or may begin.
+// patient returns a context in which requests may fail for as long as is left of an outage that began
+// then, or may begin.
 func (s *submission) patient(ctx context.Context, began time.Time) (context.Context, *call.Outage) {
 	settings := call.SettingsOf(ctx)
 	settings.Outage = &call.Outage{Most: s.outage}
@@ -141,7 +142,8 @@ func (s *submission) warnOfToken(until time.Time) {
 	s.expires = time.Time{}
 	s.warn(datacite.Finding{
 		Path: "Config.Token", Code: datacite.CodeDate, Warning: true,
-		Reason: fmt.Sprintf("expires at %s, and the run may wait until %s; what it has to send after that needs a new token: submit the same data again with one", moment(at), moment(until)),
+		Reason: fmt.Sprintf("expires at %s, and the run may wait until %s; what it has to send after that needs a new "+
+			"token: submit the same data again with one", moment(at), moment(until)),
 	})
 }
 
@@ -163,7 +165,8 @@ func (s *submission) send(ctx context.Context, i int) (delivery.View, error) {
 	case err != nil:
 		return delivery.View{}, err
 	case !strings.EqualFold(a.ID, s.id):
-		return delivery.View{}, fmt.Errorf("%w: the service put subset %d into the report %.40q, not %s", datacite.ErrConflict, i+1, a.ID, s.id)
+		return delivery.View{}, fmt.Errorf("%w: the service put subset %d into the report %.40q, not %s",
+			datacite.ErrConflict, i+1, a.ID, s.id)
 	case len(a.Subsets) == 0: // a service that does not list them, as the specification allows
 		return delivery.View{Kind: delivery.Shown, First: i + 1}, nil
 	}
@@ -194,7 +197,8 @@ func also(before, err error) error {
 // explain adds advice to the error of a refused subset.
 func (s *submission) explain(i int, err error) error {
 	if i == 0 && errors.Is(err, datacite.ErrConflict) {
-		err = fmt.Errorf("%w; the service holds a report of %q for %s under another id or for another account: look for it with List, and submit with its id, or under another name",
+		err = fmt.Errorf("%w; the service holds a report of %q for %s under another id or for another account: look for it "+
+			"with List, and submit with its id, or under another name",
 			err, s.header.CreatedBy, s.header.ReportingPeriod.BeginDate)
 	}
 	if n := s.plan[i].Datasets; n > 1 && errors.Is(err, datacite.ErrTooLarge) {
@@ -208,14 +212,16 @@ func (s *submission) stopped(d delivery.Run, state delivery.State, err error) er
 	err = s.client.core.Shown(transport.Within("reports.Submit", err))
 	switch {
 	case state == delivery.Broken:
-		err = fmt.Errorf("%w: report %s has been unreadable for %v: %w", ErrBroken, s.id, time.Since(d.Failing).Round(time.Second), err)
+		err = fmt.Errorf("%w: report %s has been unreadable for %v: %w", ErrBroken, s.id,
+			time.Since(d.Failing).Round(time.Second), err)
 	case state == delivery.Disturbed && d.Written:
 		err = fmt.Errorf("%w: the service holds something other than the first %d subsets of this report", ErrBusy, d.Stored)
 	case state == delivery.Disturbed:
 		err = fmt.Errorf("%w: report %s changed while nothing was sent", ErrBusy, s.id)
 	}
 	if time.Now().Before(d.Until) {
-		err = fmt.Errorf("%w; no run may send anything before %s, because %s", err, d.Until.Format(time.RFC3339), d.WaitingFor())
+		err = fmt.Errorf("%w; no run may send anything before %s, because %s", err, d.Until.Format(time.RFC3339),
+			d.WaitingFor())
 	}
 	if !d.Written {
 		return fmt.Errorf("reports.Submit: %w; nothing was sent", err)

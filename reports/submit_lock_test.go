@@ -58,7 +58,8 @@ func submitAsProcess(url, token, temp string) int {
 	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: url}, Token: token})
 	if err == nil {
 		var receipt *reports.Receipt
-		receipt, err = c.Submit(context.Background(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 1, LockDir: temp, MaxProcessing: crowdProcessing})
+		receipt, err = c.Submit(context.Background(), header("Example", time.October), datasets(6),
+			&reports.SubmitOptions{MaxDatasets: 1, LockDir: temp, MaxProcessing: crowdProcessing})
 		switch {
 		case err == nil:
 			fmt.Println("sent", receipt.Sent)
@@ -85,16 +86,18 @@ func TestACrowdOfProcesses(t *testing.T) {
 			t.Run(fmt.Sprintf("%s killed=%v", behaviour, killed), func(t *testing.T) {
 				for range *crowds {
 					var begun atomic.Int64 // requests
-					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, WriteTime: 40 * time.Millisecond, Faults: func(n int, _ *http.Request) *datacitetest.Fault {
-						begun.Store(int64(n))
-						return nil
-					}})
+					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, WriteTime: 40 * time.Millisecond,
+						Faults: func(n int, _ *http.Request) *datacitetest.Fault {
+							begun.Store(int64(n))
+							return nil
+						}})
 					temp := t.TempDir()
 					start := func() (*exec.Cmd, *bytes.Buffer) {
 						cmd := exec.Command(executable)
 						var out bytes.Buffer
 						cmd.Stdout, cmd.Stderr = &out, &out
-						cmd.Env = append(os.Environ(), "SUBMIT_TO="+srv.URL, "SUBMIT_TEMP="+temp, "SUBMIT_TOKEN="+srv.Token(srv.Now().Add(year)))
+						cmd.Env = append(os.Environ(), "SUBMIT_TO="+srv.URL, "SUBMIT_TEMP="+temp,
+							"SUBMIT_TOKEN="+srv.Token(srv.Now().Add(year)))
 						require.NoError(t, cmd.Start())
 						return cmd, &out
 					}
@@ -103,7 +106,8 @@ func TestACrowdOfProcesses(t *testing.T) {
 						time.Sleep(time.Duration(rand.Int64N(int64(600 * time.Millisecond))))
 						_ = first.Process.Kill()
 						_ = first.Wait()
-						require.Eventually(t, func() bool { // a slow machine could be at work on the last one for longer than crowdProcessing
+						// a slow machine could be at work on the last one for longer than crowdProcessing
+						require.Eventually(t, func() bool {
 							return int64(len(srv.Requests())) == begun.Load()
 						}, 5*time.Minute, 10*time.Millisecond)
 					}
@@ -144,7 +148,8 @@ func TestWritesOfOneReportAtOnce(t *testing.T) {
 			return err
 		},
 	}
-	for name, h := range map[string]reports.Header{"": header("Example", time.October), ", compressed": packed(header("Example", time.October))} {
+	for name, h := range map[string]reports.Header{"": header("Example", time.October),
+		", compressed": packed(header("Example", time.October))} {
 		r := &reports.Report{Header: h, Datasets: all(2)}
 		calls["Create"+name] = func(t *testing.T, c *reports.Client) error { _, err := c.Create(t.Context(), r); return err }
 		calls["Put"+name] = func(t *testing.T, c *reports.Client) error { _, err := c.Put(t.Context(), id, r); return err }
@@ -177,12 +182,14 @@ func TestWritesOfOneReportAtOnce(t *testing.T) {
 func TestRunsWithOtherFoldersForTemporaryFiles(t *testing.T) {
 	srv := server(t)
 	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
-	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
-		testkit.SetTemp(t, t.TempDir())
-		_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{TempDir: t.TempDir()})
-		require.ErrorIs(t, err, reports.ErrBusy)
-		yield(dataset(0), nil)
-	}, &reports.SubmitOptions{TempDir: t.TempDir()})
+	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October),
+		func(yield func(reports.Dataset, error) bool) {
+			testkit.SetTemp(t, t.TempDir())
+			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), datasets(1),
+				&reports.SubmitOptions{TempDir: t.TempDir()})
+			require.ErrorIs(t, err, reports.ErrBusy)
+			yield(dataset(0), nil)
+		}, &reports.SubmitOptions{TempDir: t.TempDir()})
 	require.NoError(t, err)
 }
 
@@ -232,7 +239,8 @@ func TestAKilledRunLeavesTheTimeOfItsLastRequest(t *testing.T) {
 				}
 				return nil
 			}
-			_, err := c.Submit(ctx, header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: dir})
+			_, err := c.Submit(ctx, header("Example", time.October), datasets(6),
+				&reports.SubmitOptions{MaxDatasets: 2, LockDir: dir})
 			require.Error(t, err)
 			require.Equal(t, killed, sent)
 
@@ -243,10 +251,13 @@ func TestAKilledRunLeavesTheTimeOfItsLastRequest(t *testing.T) {
 				return cmp.Or(err, os.Chmod(path, 0o700))
 			}))
 			until, start := map[string]time.Time{}, time.Now()
-			opts := &reports.SubmitOptions{MaxDatasets: 2, LockDir: left, Progress: func(p reports.Progress) { until[p.Reason] = p.Until }}
+			opts := &reports.SubmitOptions{MaxDatasets: 2, LockDir: left, Progress: func(p reports.Progress) {
+				until[p.Reason] = p.Until
+			}}
 			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), opts)
 			require.NoError(t, err)
-			assert.WithinDuration(t, start.Add(5*time.Minute), until["the last request of an earlier run may still be in progress"], time.Minute, "killed at write %d", killed)
+			assert.WithinDuration(t, start.Add(5*time.Minute),
+				until["the last request of an earlier run may still be in progress"], time.Minute, "killed at write %d", killed)
 			assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
 		})
 	}
@@ -280,23 +291,25 @@ func TestAWaitThatOutlivesTheToken(t *testing.T) {
 					cfg.Token, cfg.TokenSource = "", func(context.Context) (string, error) { return token, nil }
 				}
 				var events []string
-				_, err := client(t, n.srv, cfg).Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{
-					Warn: func(f datacite.Finding) {
-						if f.Path == "Config.Token" {
-							assert.Equal(t, datacite.Finding{Path: "Config.Token", Code: "date", Reason: f.Reason, Warning: true}, f)
-							events = append(events, f.Reason)
-						}
-					},
-					Progress: func(p reports.Progress) {
-						if p.Stage == reports.StageWaiting {
-							events = append(events, "waiting")
-						}
-					},
-				})
+				_, err := client(t, n.srv, cfg).Submit(t.Context(), header("Example", time.October), datasets(1),
+					&reports.SubmitOptions{
+						Warn: func(f datacite.Finding) {
+							if f.Path == "Config.Token" {
+								assert.Equal(t, datacite.Finding{Path: "Config.Token", Code: "date", Reason: f.Reason, Warning: true}, f)
+								events = append(events, f.Reason)
+							}
+						},
+						Progress: func(p reports.Progress) {
+							if p.Stage == reports.StageWaiting {
+								events = append(events, "waiting")
+							}
+						},
+					})
 				warned := events[0] != "waiting"
 				assert.Equal(t, tt.warned, warned)
 				if warned {
-					assert.Contains(t, events[0], "expires at "+end.UTC().Format("2006-01-02 15:04:05")+" UTC, and the run may wait until ")
+					assert.Contains(t, events[0],
+						"expires at "+end.UTC().Format("2006-01-02 15:04:05")+" UTC, and the run may wait until ")
 					assert.NotContains(t, events[1:], events[0], "once")
 					require.ErrorIs(t, err, reports.ErrTokenExpired)
 				}
@@ -377,7 +390,8 @@ func TestAWaitThatSeveralRunsShare(t *testing.T) {
 		_, err = run()
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Len(t, writes(srv), before)
-		assert.ErrorContains(t, err, "no run may send anything before "+start.Add(5*time.Minute).Format(time.RFC3339)+", because another program may be writing to the report; nothing was sent")
+		assert.ErrorContains(t, err, "no run may send anything before "+start.Add(5*time.Minute).Format(time.RFC3339)+
+			", because another program may be writing to the report; nothing was sent")
 		receipt, err := run()
 		require.NoError(t, err)
 		assert.Equal(t, 2, receipt.Sent)
@@ -424,6 +438,7 @@ func TestAReportThatGrows(t *testing.T) {
 		assert.Zero(t, time.Since(start), "there is nothing to send")
 		_, err = srv.Reports().Submit(t.Context(), h, datasets(15), opts)
 		require.NoError(t, err)
-		assert.GreaterOrEqual(t, time.Since(start), 5*time.Minute, "but when it was seen, another machine might have been at it")
+		assert.GreaterOrEqual(t, time.Since(start), 5*time.Minute,
+			"but when it was seen, another machine might have been at it")
 	})
 }

@@ -25,7 +25,8 @@ func (s *submission) look(ctx context.Context) (delivery.View, error) {
 		}
 		if s.options.CompareOthers || s.options.RefuseOthers {
 			if err := s.compareOthers(ctx); err != nil {
-				return s.notFound(err), fmt.Errorf("looking for other reports of the account: %w", transport.Within("reports.Submit", err))
+				return s.notFound(err), fmt.Errorf("looking for other reports of the account: %w",
+					transport.Within("reports.Submit", err))
 			}
 		}
 		s.found = true
@@ -96,7 +97,8 @@ func (s *submission) findReport(ctx context.Context) error {
 // service: a page of a web server, or a login page.
 func (s *submission) notFound(err error) delivery.View {
 	e, ok := errors.AsType[*datacite.Error](err)
-	if !datacite.Temporary(err) || errors.Is(err, errDamaged) || ok && (e.StatusCode == http.StatusNotFound || e.StatusCode/100 == 2 && whole(e.Body)) {
+	if !datacite.Temporary(err) || errors.Is(err, errDamaged) || ok && (e.StatusCode == http.StatusNotFound ||
+		e.StatusCode/100 == 2 && whole(e.Body)) {
 		return delivery.View{}
 	}
 	return delivery.View{Kind: delivery.Unreachable}
@@ -130,7 +132,8 @@ func (s *submission) mayWrite(stored *storedReport) error {
 // ones and nothing else is stored.
 func (s *submission) holds(stored *storedReport) (first int, ok bool) {
 	first = s.covered + len(stored.Subsets) - len(s.accepted)
-	return first, stored.damage == nil && first >= s.covered && first <= len(s.plan) && sameSubsets(stored.Subsets, s.subsets(first))
+	return first, stored.damage == nil && first >= s.covered && first <= len(s.plan) && sameSubsets(stored.Subsets,
+		s.subsets(first))
 }
 
 // failure returns what the error of a look means. Two failures may pass: the service

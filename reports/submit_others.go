@@ -28,7 +28,9 @@ func (s *submission) compareOthers(ctx context.Context) error {
 		case ctx.Err() != nil || s.options.RefuseOthers:
 			return err
 		default:
-			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared with the other reports of the account: %v", transport.Within("reports.Submit", err)), Code: datacite.CodeReportedTwice, Warning: true})
+			s.warn(datacite.Finding{Path: "report-datasets",
+				Reason: fmt.Sprintf("cannot be compared with the other reports of the account: %v",
+					transport.Within("reports.Submit", err)), Code: datacite.CodeReportedTwice, Warning: true})
 		}
 	}
 	if s.options.RefuseOthers {
@@ -50,7 +52,8 @@ func (s *submission) listOthers(ctx context.Context) (others []*Summary, err err
 	for range tries {
 		err = nil
 		for r, failed := range s.client.All(ctx, &ListOptions{ClientID: s.account}) {
-			if err = failed; err == nil && !seen[r.ID] && !strings.EqualFold(r.ID, s.id) && r.Header.shownMonth() == s.header.shownMonth() {
+			if err = failed; err == nil && !seen[r.ID] && !strings.EqualFold(r.ID, s.id) &&
+				r.Header.shownMonth() == s.header.shownMonth() {
 				seen[r.ID] = true
 				others = append(others, r)
 			}
@@ -81,7 +84,9 @@ func (s *submission) sameNumbers(ctx context.Context, others []*Summary) (same [
 		case err != nil && s.options.RefuseOthers:
 			return nil, fmt.Errorf("report %s of the same month cannot be compared: %w", r.ID, err)
 		case err != nil:
-			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID, err), Code: datacite.CodeReportedTwice, Warning: true})
+			s.warn(datacite.Finding{Path: "report-datasets",
+				Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID,
+					err), Code: datacite.CodeReportedTwice, Warning: true})
 		}
 	}
 	counts, example := make([]int, len(others)), make([]string, len(others))
@@ -100,9 +105,10 @@ func (s *submission) sameNumbers(ctx context.Context, others []*Summary) (same [
 	for i, r := range others {
 		if counts[i] > 0 {
 			same = append(same, datacite.Finding{
-				Path:   "report-datasets",
-				Reason: fmt.Sprintf("report %s of %.100q has %d of the same numbers for that month, such as one of %s; records show the sum", r.ID, r.Header.CreatedBy, counts[i], example[i]),
-				Code:   datacite.CodeReportedTwice,
+				Path: "report-datasets",
+				Reason: fmt.Sprintf("report %s of %.100q has %d of the same numbers for that month, such as one of %s; records "+
+					"show the sum", r.ID, r.Header.CreatedBy, counts[i], example[i]),
+				Code: datacite.CodeReportedTwice,
 			})
 		}
 	}

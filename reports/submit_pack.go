@@ -19,7 +19,8 @@ import (
 
 // build reads src to its end and packs what may be sent into the temporary file.
 func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) error {
-	c := &checker{validator: validator{most: maxFaults, warn: s.options.Warn, strict: !s.options.AllowInconsistent}, leaveOut: s.options.LeaveOut}
+	c := &checker{validator: validator{most: maxFaults, warn: s.options.Warn, strict: !s.options.AllowInconsistent},
+		leaveOut: s.options.LeaveOut}
 	c.header(&s.header)
 	if err := c.err(); err != nil {
 		return err
@@ -42,9 +43,11 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 	case err != nil:
 		return fmt.Errorf("reports.Submit: %w", err)
 	case len(s.plan) == 0 && c.leftOut > 0:
-		return datacite.Invalid(datacite.Finding{Path: "report-datasets", Code: datacite.CodeMissing, Reason: fmt.Sprintf("has nothing left to send: all %d datasets have faults", c.leftOut)})
+		return datacite.Invalid(datacite.Finding{Path: "report-datasets", Code: datacite.CodeMissing,
+			Reason: fmt.Sprintf("has nothing left to send: all %d datasets have faults", c.leftOut)})
 	case len(s.plan) == 0:
-		return datacite.Invalid(datacite.Finding{Path: "report-datasets", Code: datacite.CodeMissing, Reason: "is empty; the service accepts no report without datasets"})
+		return datacite.Invalid(datacite.Finding{Path: "report-datasets", Code: datacite.CodeMissing,
+			Reason: "is empty; the service accepts no report without datasets"})
 	}
 	s.whole = true
 	return noRepeats(&names)
@@ -177,7 +180,8 @@ func items(entries iter.Seq2[entry, error], names *extsort.Sorter) iter.Seq2[sub
 //
 // Where subsets end and what bytes they are depends only on the data, MaxItems, MaxBytes
 // and Level.
-func pack(ctx context.Context, h Header, src iter.Seq2[subset.Item, error], settings subset.Settings, w io.Writer, emit func(Subset) error) error {
+func pack(ctx context.Context, h Header, src iter.Seq2[subset.Item, error], settings subset.Settings, w io.Writer,
+	emit func(Subset) error) error {
 	head, err := json.Marshal(h)
 	if err != nil {
 		return err

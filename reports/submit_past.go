@@ -93,7 +93,9 @@ func (s *submission) compare(ctx context.Context, c *versions.Comparison) error 
 		switch {
 		case errors.Is(err, errDamaged) && !s.options.ZeroDropped:
 			s.past.unknown = true
-			s.warn(datacite.Finding{Path: "report-datasets", Reason: "replace a stored report that is damaged; records may continue to show numbers that only the damaged report has", Code: datacite.CodeLeft, Warning: true})
+			s.warn(datacite.Finding{Path: "report-datasets",
+				Reason: "replace a stored report that is damaged; records may continue to show numbers that only the damaged " +
+					"report has", Code: datacite.CodeLeft, Warning: true})
 		case errors.Is(err, errDamaged):
 			return fmt.Errorf("the stored report cannot be read completely, so SubmitOptions.ZeroDropped cannot be met: %w", err)
 		case err != nil:
@@ -148,9 +150,10 @@ func (s *submission) recall(d delivery.Run) error {
 		!absent && !s.left(d):
 		p.unknown = true
 		s.warn(datacite.Finding{
-			Path:   "report-datasets",
-			Reason: "earlier versions are not in SubmitOptions.LockDir; records may continue to show numbers that only those had",
-			Code:   datacite.CodeLeft, Warning: true,
+			Path: "report-datasets",
+			Reason: "earlier versions are not in SubmitOptions.LockDir; records may continue to show numbers that only those " +
+				"had",
+			Code: datacite.CodeLeft, Warning: true,
 		})
 	}
 	return nil
@@ -324,8 +327,9 @@ func (s *submission) keeps(n *versions.Number) {
 		version = "the stored report"
 	}
 	s.warn(datacite.Finding{
-		Path:   "report-datasets",
-		Reason: fmt.Sprintf("lack the %s of %s that %s has; its record continues to show %d for %s unless a report has the count 0", n.Metric, n.Name, version, n.Count, s.header.shownMonth()),
-		Code:   datacite.CodeLeft, Warning: true,
+		Path: "report-datasets",
+		Reason: fmt.Sprintf("lack the %s of %s that %s has; its record continues to show %d for %s unless a report has the "+
+			"count 0", n.Metric, n.Name, version, n.Count, s.header.shownMonth()),
+		Code: datacite.CodeLeft, Warning: true,
 	})
 }

@@ -36,7 +36,8 @@ func (v version) datasets() (list []reports.Dataset) {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		var counts []reports.Instance
 		for _, metric := range slices.Sorted(maps.Keys(v[name])) {
-			counts = append(counts, reports.Instance{MetricType: metric, AccessMethod: reports.AccessRegular, Count: v[name][metric]})
+			counts = append(counts, reports.Instance{MetricType: metric, AccessMethod: reports.AccessRegular,
+				Count: v[name][metric]})
 		}
 		list = append(list, counted(name, counts...))
 	}
@@ -62,18 +63,20 @@ func newHistory(t *testing.T, tell func(h *history)) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		h := &history{t: t}
-		h.srv = datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: func(_ int, r *http.Request) *datacitetest.Fault {
-			if h.fault == nil {
-				return nil
-			}
-			return h.fault(r)
-		}})
+		h.srv = datacitetest.NewServer(&datacitetest.Options{NoPort: true,
+			Faults: func(_ int, r *http.Request) *datacitetest.Fault {
+				if h.fault == nil {
+					return nil
+				}
+				return h.fault(r)
+			}})
 		h.c, h.opts = h.srv.Reports(), reports.SubmitOptions{LockDir: dir, AllowInconsistent: true, Warn: h.warn}
 		tell(h)
 	})
 }
 
-var lacks = regexp.MustCompile(`^lack the (\S+) of (\S+) that (?:the stored report|an earlier version) has; its record continues to show (\d+) for 1999-10`)
+var lacks = regexp.MustCompile(`^lack the (\S+) of (\S+) that (?:the stored report|an earlier version) has; its ` +
+	`record continues to show (\d+) for 1999-10`)
 
 func (h *history) warn(f datacite.Finding) {
 	if m := lacks.FindStringSubmatch(f.Reason); m != nil {
@@ -252,14 +255,16 @@ func TestVersionsOfOthers(t *testing.T) {
 		},
 		"put by hand": func(h *history) {
 			receipt := h.submit(abcd)
-			_, err := h.c.Put(h.t.Context(), receipt.ReportID, &reports.Report{Header: header("Example", time.October), Datasets: ab.datasets()})
+			_, err := h.c.Put(h.t.Context(), receipt.ReportID,
+				&reports.Report{Header: header("Example", time.October), Datasets: ab.datasets()})
 			require.NoError(h.t, err)
 		},
 		"put by hand, with as many datasets": func(h *history) {
 			h.t.Setenv("DATACITE_LOCK_DIR", h.opts.LockDir)
 			receipt := h.submit(abcd)
 			others := version{"10.5072/a": {v: 5}, "10.5072/b": {v: 5}, "10.5072/e": {v: 5}, "10.5072/f": {v: 5}}
-			_, err := h.c.Put(h.t.Context(), receipt.ReportID, &reports.Report{Header: header("Example", time.October), Datasets: others.datasets()})
+			_, err := h.c.Put(h.t.Context(), receipt.ReportID,
+				&reports.Report{Header: header("Example", time.October), Datasets: others.datasets()})
 			require.NoError(h.t, err)
 		},
 	} {

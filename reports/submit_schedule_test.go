@@ -29,7 +29,8 @@ import (
 )
 
 var (
-	schedules = flag.Int("schedules", 20, "random fault schedules and histories that Submit and its predictions are tried with")
+	schedules = flag.Int("schedules", 20,
+		"random fault schedules and histories that Submit and its predictions are tried with")
 	firstSeed = flag.Uint64("first", 0, "number of the first of them")
 	only      = flag.String("only", "", "behaviour that they are tried on: documented or deployed; empty means both")
 )
@@ -75,20 +76,23 @@ func newTrial(t *testing.T, seed uint64, dir string, of []datacitetest.Behaviour
 	r := rand.New(rand.NewPCG(seed, 7))
 	late := time.Duration(r.IntN(2)) * 24 * time.Hour
 	srv := datacitetest.NewServer(&datacitetest.Options{
-		NoPort: true, UsageLag: late, Behaviour: cmp.Or(datacitetest.Behaviour(*only), of[r.IntN(len(of))]), WriteTime: time.Duration(r.Int64N(int64(time.Minute))),
-		Faults: stalls(rand.New(rand.NewPCG(seed, 8))),
+		NoPort: true, UsageLag: late, Behaviour: cmp.Or(datacitetest.Behaviour(*only), of[r.IntN(len(of))]),
+		WriteTime: time.Duration(r.Int64N(int64(time.Minute))),
+		Faults:    stalls(rand.New(rand.NewPCG(seed, 8))),
 	})
 	faulty := &faultyNetwork{inner: srv.HTTPClient().Transport, rand: r, rate: r.Float64() * 0.6}
 	token := srv.Token(srv.Now().Add(year))
 	make := func(net http.RoundTripper) *reports.Client {
-		c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: token, HTTPClient: &http.Client{Transport: net}, MaxAttempts: 1 + r.IntN(4)})
+		c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: token,
+			HTTPClient: &http.Client{Transport: net}, MaxAttempts: 1 + r.IntN(4)})
 		require.NoError(t, err)
 		return c
 	}
 	return &trial{
 		T: t, rand: r, srv: srv, late: late > 0, net: faulty, clean: make(srv.HTTPClient().Transport), client: make(faulty),
 		header: header("Example", time.October), want: all(1 + r.IntN(17)),
-		opts: reports.SubmitOptions{MaxDatasets: 1 + r.IntN(6), LockDir: dir, MaxProcessing: 3 * time.Minute, MaxOutage: 20 * time.Minute},
+		opts: reports.SubmitOptions{MaxDatasets: 1 + r.IntN(6), LockDir: dir, MaxProcessing: 3 * time.Minute,
+			MaxOutage: 20 * time.Minute},
 	}
 }
 
@@ -104,7 +108,8 @@ func stalls(r *rand.Rand) func(int, *http.Request) *datacitetest.Fault {
 		if req.Method == http.MethodGet || r.IntN(3) > 0 {
 			return nil
 		}
-		return &datacitetest.Fault{Kind: datacitetest.FaultStall, Step: steps[r.IntN(len(steps))], Delay: time.Duration(r.Int64N(int64(19 * time.Second)))}
+		return &datacitetest.Fault{Kind: datacitetest.FaultStall, Step: steps[r.IntN(len(steps))],
+			Delay: time.Duration(r.Int64N(int64(19 * time.Second)))}
 	}
 }
 
@@ -228,7 +233,8 @@ func (tr *trial) judge(receipt *reports.Receipt, err error, before []string, uns
 	case reports.SubmitIncomplete:
 		require.Equal(tr, want[:known], now, "%v", err)
 	case reports.SubmitUnclear:
-		fits := slices.Equal(now, want[:known]) || slices.Equal(now, want[:next]) || known == 0 && (unseen || slices.Equal(now, before))
+		fits := slices.Equal(now, want[:known]) || slices.Equal(now, want[:next]) ||
+			known == 0 && (unseen || slices.Equal(now, before))
 		require.True(tr, fits, "%v: stored are %v", err, now)
 	case reports.SubmitDisturbed, reports.SubmitBroken:
 		tr.Fatalf("nobody else wrote: %v", err)

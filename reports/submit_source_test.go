@@ -45,13 +45,19 @@ func TestPeriodsThatAreNotOver(t *testing.T) {
 			want   string
 		}{
 			{0, reports.Month(1999, time.December), ""},
-			{0, reports.Month(2000, time.January), "warning: report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
-			{0, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.begin-date: is 2000-01-02, in the future"},
-			{10*time.Hour - 1, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.begin-date: is 2000-01-02, in the future"},
-			{1, reports.Period{"2000-01-02", "2000-01-31"}, "warning: report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
-			{30*24*time.Hour - 1, reports.Month(2000, time.January), "warning: report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
+			{0, reports.Month(2000, time.January),
+				"warning: report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
+			{0, reports.Period{"2000-01-02", "2000-01-31"},
+				"report-header.reporting-period.begin-date: is 2000-01-02, in the future"},
+			{10*time.Hour - 1, reports.Period{"2000-01-02", "2000-01-31"},
+				"report-header.reporting-period.begin-date: is 2000-01-02, in the future"},
+			{1, reports.Period{"2000-01-02", "2000-01-31"},
+				"warning: report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
+			{30*24*time.Hour - 1, reports.Month(2000, time.January),
+				"warning: report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
 			{1, reports.Month(2000, time.January), ""},
-			{0, reports.Month(2000, time.February), "warning: report-header.reporting-period.end-date: is 2000-02-29, which is not over yet"},
+			{0, reports.Month(2000, time.February),
+				"warning: report-header.reporting-period.end-date: is 2000-02-29, which is not over yet"},
 		} {
 			time.Sleep(tt.wait)
 			r.Header.ReportingPeriod, r.Datasets[0].Performance[0].Period = tt.period, tt.period
@@ -125,7 +131,9 @@ func TestNothingIsLeftToSend(t *testing.T) {
 			},
 		})
 		require.ErrorIs(t, err, datacite.ErrInvalid)
-		assert.Equal(t, []datacite.Finding{{Path: "report-datasets", Code: "missing", Reason: "has nothing left to send: all 150 datasets have faults"}}, datacite.Findings(err))
+		assert.Equal(t, []datacite.Finding{
+			{Path: "report-datasets", Code: "missing",
+				Reason: "has nothing left to send: all 150 datasets have faults"}}, datacite.Findings(err))
 		assert.Equal(t, 150, leftOut)
 		assert.Empty(t, writes(srv))
 	}
@@ -156,7 +164,8 @@ func spelled(edit func(i int, d *reports.Dataset), names ...string) iter.Seq2[re
 // TestSpellingsOfADOI: merging and the search for repeats know them all, and take
 // no other letter for an ASCII one.
 func TestSpellingsOfADOI(t *testing.T) {
-	same := []string{"10.5072/Kit", "https://doi.org/10.5072/KIT", "http://dx.doi.org/10.5072/kit", "doi:10.5072/kit", "DOI: 10.5072/kit", " https://doi.org/10.5072%2Fk%69t"}
+	same := []string{"10.5072/Kit", "https://doi.org/10.5072/KIT", "http://dx.doi.org/10.5072/kit", "doi:10.5072/kit",
+		"DOI: 10.5072/kit", " https://doi.org/10.5072%2Fk%69t"}
 	others := []string{"10.5072/\u212ait", "10.5072/K\u0130t", "10.5072/k%69t"}
 	c := server(t).Reports()
 	h := header("Example", time.October)
@@ -210,22 +219,30 @@ func TestMergingRefuses(t *testing.T) {
 		edit func(i int, d *reports.Dataset)
 		want string
 	}{
-		{"a negative count, which the sum hides", at(2, func(d *reports.Dataset) { first(d).Count = -5 }), "report-datasets[2].performance[0].instance[0].count: is -5"},
-		{"text that is not UTF-8, in a row that is added", at(3, func(d *reports.Dataset) { d.Title = "\xff" }), "report-datasets[3].dataset-title: is not valid UTF-8"},
+		{"a negative count, which the sum hides", at(2, func(d *reports.Dataset) { first(d).Count = -5 }),
+			"report-datasets[2].performance[0].instance[0].count: is -5"},
+		{"text that is not UTF-8, in a row that is added", at(3, func(d *reports.Dataset) { d.Title = "\xff" }),
+			"report-datasets[3].dataset-title: is not valid UTF-8"},
 		{"a sum of counts", at(3, func(d *reports.Dataset) { first(d).Count = math.MaxInt64 }),
-			"report-datasets[3].performance[0].instance[0]: cannot be added to that of report-datasets[1], which has the same DOI: a sum would be more than 9223372036854775807"},
-		{"a sum of countries", at(2, func(d *reports.Dataset) { first(d).CountryCounts = reports.CountryCounts{{"fr", math.MaxInt64}} }),
+			"report-datasets[3].performance[0].instance[0]: cannot be added to that of report-datasets[1], which has the same " +
+				"DOI: a sum would be more than 9223372036854775807"},
+		{"a sum of countries", at(2, func(d *reports.Dataset) {
+			first(d).CountryCounts = reports.CountryCounts{{"fr", math.MaxInt64}}
+		}),
 			"report-datasets[2].performance[0].instance[0]: cannot be added to that of report-datasets[1], "},
 		{"another period", at(2, func(d *reports.Dataset) { d.Performance[0].Period = reports.Month(1998, time.May) }),
-			"report-datasets[2].performance[0].period: cannot be added to that of report-datasets[1], which has the same DOI: the periods differ"},
+			"report-datasets[2].performance[0].period: cannot be added to that of report-datasets[1], which has the same DOI: " +
+				"the periods differ"},
 		{"several performances", at(1, func(d *reports.Dataset) { d.Performance = append(d.Performance, d.Performance[0]) }),
-			"report-datasets[2].performance: cannot be added to that of report-datasets[1], which has the same DOI: there are several in an entry"},
+			"report-datasets[2].performance: cannot be added to that of report-datasets[1], which has the same DOI: there are " +
+				"several in an entry"},
 		{"a repeat that is not side by side", nil, "report-datasets[5].dataset-id: is that of report-datasets[0]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := server(t)
 			source := spelled(tt.edit, "10.5072/a", "10.5072/b", "10.5072/B", "10.5072/b", "10.5072/c", "10.5072/a")
-			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{MergeRepeats: true, AllowInconsistent: true})
+			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), source,
+				&reports.SubmitOptions{MergeRepeats: true, AllowInconsistent: true})
 			_, ok := errors.AsType[*datacite.ValidationError](err)
 			require.True(t, ok, "%v", err)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
@@ -353,7 +370,8 @@ func TestNoSecretInAnyFile(t *testing.T) {
 				return nil // done with, meanwhile
 			}
 			files++
-			for _, written := range []string{secret, url.QueryEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret)), hex.EncodeToString([]byte(secret))} {
+			for _, written := range []string{secret, url.QueryEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret)),
+				hex.EncodeToString([]byte(secret))} {
 				assert.NotContains(t, string(data)+path, written)
 			}
 			return err
@@ -369,13 +387,16 @@ func TestNoSecretInAnyFile(t *testing.T) {
 			}
 		}
 	}
-	opts := &reports.SubmitOptions{TempDir: folder, LockDir: folder, MaxDatasets: 2, Progress: func(reports.Progress) { look() }}
+	opts := &reports.SubmitOptions{TempDir: folder, LockDir: folder, MaxDatasets: 2, Progress: func(reports.Progress) {
+		look()
+	}}
 	_, err = client.Submit(t.Context(), header("Example", time.October), looking(datasets(6)), opts)
 	require.NoError(t, err)
 	require.NotZero(t, files, "there were files to look into")
 
 	srv.Close()
-	client, err = reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: secret, MaxAttempts: 1})
+	client, err = reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: secret,
+		MaxAttempts: 1})
 	require.NoError(t, err)
 	opts.MaxOutage = 1
 	_, err = client.Submit(t.Context(), header("Example", time.September), looking(datasets(6)), opts)

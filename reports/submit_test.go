@@ -79,7 +79,8 @@ func TestSubmitInSubsets(t *testing.T) {
 		var progress []reports.Progress
 		h := header("Example", time.October)
 		receipt, err := c.Submit(t.Context(), h, datasets(25), &reports.SubmitOptions{
-			MaxDatasets: 10, HelpURL: "https://example.org/help", Progress: func(p reports.Progress) { progress = append(progress, p) },
+			MaxDatasets: 10, HelpURL: "https://example.org/help",
+			Progress: func(p reports.Progress) { progress = append(progress, p) },
 		})
 		require.NoError(t, err)
 		assert.Equal(t, reports.DeriveID(h), receipt.ReportID)
@@ -88,8 +89,10 @@ func TestSubmitInSubsets(t *testing.T) {
 		require.Len(t, receipt.Subsets, 3)
 		assert.Equal(t, 5, receipt.Subsets[2].Datasets)
 		require.Len(t, progress, 6)
-		assert.Equal(t, reports.Progress{Stage: reports.StageBuilding, Subsets: 1, Datasets: 10, Bytes: receipt.Subsets[0].Bytes}, progress[0])
-		assert.Equal(t, reports.Progress{Stage: reports.StageSending, ReportID: receipt.ReportID, Subsets: 2, Total: 3, Datasets: 20, Bytes: receipt.Subsets[0].Bytes + receipt.Subsets[1].Bytes}, progress[4])
+		assert.Equal(t, reports.Progress{Stage: reports.StageBuilding, Subsets: 1, Datasets: 10,
+			Bytes: receipt.Subsets[0].Bytes}, progress[0])
+		assert.Equal(t, reports.Progress{Stage: reports.StageSending, ReportID: receipt.ReportID, Subsets: 2, Total: 3,
+			Datasets: 20, Bytes: receipt.Subsets[0].Bytes + receipt.Subsets[1].Bytes}, progress[4])
 
 		for _, r := range srv.Requests() {
 			if r.Method != "GET" {
@@ -97,11 +100,14 @@ func TestSubmitInSubsets(t *testing.T) {
 				assert.Equal(t, "gzip", r.Header.Get("Content-Encoding"))
 			}
 		}
-		assert.Equal(t, []string{"PUT /reports/" + receipt.ReportID, "POST /reports", "POST /reports"}, writes(srv), "one PUT, then POSTs (§4.1)")
+		assert.Equal(t, []string{"PUT /reports/" + receipt.ReportID, "POST /reports", "POST /reports"}, writes(srv),
+			"one PUT, then POSTs (§4.1)")
 
 		report, err := c.Get(t.Context(), receipt.ReportID)
 		require.NoError(t, err)
-		assert.Equal(t, []reports.Exception{{Code: 69, Severity: "warning", Message: "Report is compressed using gzip", HelpURL: "https://example.org/help", Data: "usage data needs to be uncompressed"}}, report.Header.Exceptions)
+		assert.Equal(t, []reports.Exception{
+			{Code: 69, Severity: "warning", Message: "Report is compressed using gzip", HelpURL: "https://example.org/help",
+				Data: "usage data needs to be uncompressed"}}, report.Header.Exceptions)
 		assert.Empty(t, h.Exceptions, "the caller's header is not changed")
 		assert.Equal(t, all(25), inOrder(report.Datasets))
 		require.NoError(t, c.Verify(t.Context(), receipt))
@@ -111,7 +117,8 @@ func TestSubmitInSubsets(t *testing.T) {
 func TestFewerDatasetsReplaceAll(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		c := srv.Reports()
-		first, err := c.Submit(t.Context(), header("Example", time.October), datasets(25), &reports.SubmitOptions{MaxDatasets: 10})
+		first, err := c.Submit(t.Context(), header("Example", time.October), datasets(25),
+			&reports.SubmitOptions{MaxDatasets: 10})
 		require.NoError(t, err)
 		fewer, err := c.Submit(t.Context(), header("Example", time.October), datasets(3), nil)
 		require.NoError(t, err)
@@ -146,7 +153,8 @@ func TestSubmitTakesTheReportThatIsThere(t *testing.T) {
 		token := srv.Token(srv.Now().Add(year))
 		later.ReportID = "dsr " + token
 		var said []string
-		_, err = client(t, srv, &datacite.Config{Token: token}).Submit(t.Context(), later, datasets(3), &reports.SubmitOptions{Warn: func(f datacite.Finding) { said = append(said, f.String()) }})
+		_, err = client(t, srv, &datacite.Config{Token: token}).Submit(t.Context(), later, datasets(3),
+			&reports.SubmitOptions{Warn: func(f datacite.Finding) { said = append(said, f.String()) }})
 		require.NoError(t, err)
 		assert.Contains(t, said, `warning: report-header.report-id: is "dsr REDACTED"; the stored report keeps "dsr"`)
 
@@ -175,14 +183,20 @@ func TestNothingIsSentBeforeAllIsChecked(t *testing.T) {
 	}{
 		"the source fails": {h, failing, &reports.SubmitOptions{MaxDatasets: 1}, database, 0, "database is down"},
 		"a bounded list":   {h, bad(500), nil, datacite.ErrInvalid, 100, "report-datasets[1].data-type: is \"book\""},
-		"no datasets":      {h, datasets(0), nil, datacite.ErrInvalid, 1, "report-datasets: is empty; the service accepts no report without datasets"},
-		"no source":        {h, nil, nil, datacite.ErrInvalid, 1, "src: is nil"},
-		"no header":        {reports.Header{}, datasets(1), nil, datacite.ErrInvalid, 6, "report-header.report-id: is empty"},
-		"large subsets":    {h, datasets(1), &reports.SubmitOptions{MaxDatasets: 50_001}, datacite.ErrInvalid, 1, "SubmitOptions.MaxDatasets: is 50001, not between 1 and 50000"},
-		"negative options": {h, datasets(1), &reports.SubmitOptions{MaxDatasets: -1, Level: -1, MaxProcessing: -1, MaxOutage: -1}, datacite.ErrInvalid, 4, "SubmitOptions.Level: is -1, not between 1 and 9"},
-		"level 10":         {h, datasets(1), &reports.SubmitOptions{Level: 10}, datacite.ErrInvalid, 1, "SubmitOptions.Level: is 10"},
-		"no UUID":          {h, datasets(1), &reports.SubmitOptions{ID: "x"}, datacite.ErrInvalid, 1, "SubmitOptions.ID: \"x\" is not a UUID"},
-		"no Warn":          {h, datasets(1), &reports.SubmitOptions{CompareOthers: true}, datacite.ErrInvalid, 1, "SubmitOptions.CompareOthers: needs SubmitOptions.Warn"},
+		"no datasets": {h, datasets(0), nil, datacite.ErrInvalid, 1,
+			"report-datasets: is empty; the service accepts no report without datasets"},
+		"no source": {h, nil, nil, datacite.ErrInvalid, 1, "src: is nil"},
+		"no header": {reports.Header{}, datasets(1), nil, datacite.ErrInvalid, 6, "report-header.report-id: is empty"},
+		"large subsets": {h, datasets(1), &reports.SubmitOptions{MaxDatasets: 50_001}, datacite.ErrInvalid, 1,
+			"SubmitOptions.MaxDatasets: is 50001, not between 1 and 50000"},
+		"negative options": {h, datasets(1),
+			&reports.SubmitOptions{MaxDatasets: -1, Level: -1, MaxProcessing: -1,
+				MaxOutage: -1}, datacite.ErrInvalid, 4, "SubmitOptions.Level: is -1, not between 1 and 9"},
+		"level 10": {h, datasets(1), &reports.SubmitOptions{Level: 10}, datacite.ErrInvalid, 1, "SubmitOptions.Level: is 10"},
+		"no UUID": {h, datasets(1), &reports.SubmitOptions{ID: "x"}, datacite.ErrInvalid, 1,
+			"SubmitOptions.ID: \"x\" is not a UUID"},
+		"no Warn": {h, datasets(1), &reports.SubmitOptions{CompareOthers: true}, datacite.ErrInvalid, 1,
+			"SubmitOptions.CompareOthers: needs SubmitOptions.Warn"},
 	} {
 		_, err := srv.Reports().Submit(t.Context(), tt.h, tt.src, tt.opts)
 		require.ErrorIs(t, err, tt.want, name)
@@ -222,7 +236,8 @@ func TestDatasetsCanBeLeftOut(t *testing.T) {
 			},
 		})
 		require.Len(t, leftOut, 5)
-		assert.Contains(t, leftOut[1], "dataset "+dataset(3).DatasetID[0].Value+": datacite: report-datasets[3].data-type: ", "datasets are counted as in the source")
+		assert.Contains(t, leftOut[1], "dataset "+dataset(3).DatasetID[0].Value+": datacite: report-datasets[3].data-type: ",
+			"datasets are counted as in the source")
 		if refused > 0 {
 			require.Len(t, datacite.Findings(err), 1)
 			assert.Equal(t, "report-datasets[3].data-type", datacite.Findings(err)[0].Path)
@@ -243,17 +258,22 @@ func TestWarnings(t *testing.T) {
 	bare := d
 	bare.DatasetID, bare.Performance = []reports.TypedValue{{Type: "doi", Value: "DOI:10.5072/bare"}}, nil
 	codes, warned := map[datacite.Code]int{}, []string(nil)
-	_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{d, bare}), &reports.SubmitOptions{
-		Warn: func(f datacite.Finding) { warned = append(warned, f.String()); codes[f.Code]++ },
-	})
+	_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October),
+		reports.Source([]reports.Dataset{d, bare}), &reports.SubmitOptions{
+			Warn: func(f datacite.Finding) { warned = append(warned, f.String()); codes[f.Code]++ },
+		})
 	require.NoError(t, err, "a warning stops nothing")
-	assert.Equal(t, map[datacite.Code]int{"vocabulary": 1, "incomplete": 1, "zero": 1, "encoding": 2, "corrected": 1}, codes)
+	assert.Equal(t, map[datacite.Code]int{"vocabulary": 1, "incomplete": 1, "zero": 1, "encoding": 2, "corrected": 1},
+		codes)
 	want := []string{
-		`warning: report-datasets[0].performance[0].instance[0].country-counts["xk"]: is not a country code of ISO 3166-1; an uncompressed report with it is refused`,
+		`warning: report-datasets[0].performance[0].instance[0].country-counts["xk"]: is not a country code of ISO 3166-1; ` +
+			`an uncompressed report with it is refused`,
 		`warning: report-datasets[0].performance[0].instance[0].country-counts: add up to 5, and the count is 7`,
-		`warning: report-datasets[0].performance[0].instance[1].count: is 0, which is needed only to remove an earlier number`,
+		`warning: report-datasets[0].performance[0].instance[1].count: is 0, which is needed only to remove an earlier ` +
+			`number`,
 		"warning: report-datasets[0].publisher: has the character U+FFFD, which stands where a program lost what was written",
-		`warning: report-datasets[1].dataset-id[0].value: is "DOI:10.5072/bare", in which the service does not find the DOI; Submit, Create and Put send "10.5072/bare" first`,
+		`warning: report-datasets[1].dataset-id[0].value: is "DOI:10.5072/bare", in which the service does not find the ` +
+			`DOI; Submit, Create and Put send "10.5072/bare" first`,
 	}
 	assert.Equal(t, want, warned[:len(want)])
 
@@ -308,7 +328,8 @@ func onNetwork(t *testing.T, o datacitetest.Options, test func(t *testing.T, n *
 	synctest.Test(t, func(t *testing.T) {
 		o.NoPort = true
 		n := &network{srv: datacitetest.NewServer(&o)}
-		test(t, n, client(t, n.srv, &datacite.Config{Token: n.srv.Token(n.srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}}))
+		test(t, n, client(t, n.srv, &datacite.Config{Token: n.srv.Token(n.srv.Now().Add(year)),
+			HTTPClient: &http.Client{Transport: n}}))
 	})
 }
 
@@ -379,13 +400,15 @@ func TestAServiceThatIsAwayAtFirst(t *testing.T) {
 				return nil
 			}
 			var said []reports.Progress
-			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(4), &reports.SubmitOptions{MaxOutage: time.Hour, Progress: func(p reports.Progress) {
-				if p.Stage == reports.StageWaiting {
-					said = append(said, p)
-				}
-			}})
+			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(4),
+				&reports.SubmitOptions{MaxOutage: time.Hour, Progress: func(p reports.Progress) {
+					if p.Stage == reports.StageWaiting {
+						said = append(said, p)
+					}
+				}})
 			require.NotEmpty(t, said)
-			assert.Contains(t, said[0].Reason, "the service cannot be reached, or fails: reports.Submit: looking for an existing report: GET ")
+			assert.Contains(t, said[0].Reason,
+				"the service cannot be reached, or fails: reports.Submit: looking for an existing report: GET ")
 			assert.Contains(t, said[0].Reason, errLost.Error())
 			assert.WithinDuration(t, start.Add(time.Hour), said[0].Until, 2*time.Minute)
 			if away > time.Hour {
@@ -401,8 +424,8 @@ func TestAServiceThatIsAwayAtFirst(t *testing.T) {
 	}
 }
 
-// TestAServiceThatHangs is waited for no longer than one that cannot be reached: the clock of an outage runs through all
-// attempts and looks.
+// TestAServiceThatHangs is waited for no longer than one that cannot be reached: the clock of an outage
+// runs through all attempts and looks.
 func TestAServiceThatHangs(t *testing.T) {
 	for name, hangs := range map[string]func(*http.Request) bool{
 		"the search":       func(*http.Request) bool { return true },
@@ -419,7 +442,8 @@ func TestAServiceThatHangs(t *testing.T) {
 					return r.Context().Err()
 				}
 				start := time.Now()
-				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(4), &reports.SubmitOptions{MaxOutage: outage, RefuseOthers: true, Warn: func(datacite.Finding) {}})
+				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(4),
+					&reports.SubmitOptions{MaxOutage: outage, RefuseOthers: true, Warn: func(datacite.Finding) {}})
 				require.ErrorContains(t, err, "no response: nothing sent or received for", name)
 				assert.ErrorContains(t, err, "nothing was sent")
 				assert.True(t, datacite.Temporary(err), "%v", err)
@@ -437,7 +461,8 @@ func TestASlowServiceIsNoOutage(t *testing.T) {
 		onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
 			opts := &reports.SubmitOptions{MaxOutage: 5 * time.Minute, RefuseOthers: true, Warn: func(datacite.Finding) {}}
 			for i := range 8 {
-				_, err := c.Submit(t.Context(), header(fmt.Sprint("Other ", i), time.October), reports.Source([]reports.Dataset{counted(fmt.Sprint("10.5072/other-", i), views(1))}), nil)
+				_, err := c.Submit(t.Context(), header(fmt.Sprint("Other ", i), time.October),
+					reports.Source([]reports.Dataset{counted(fmt.Sprint("10.5072/other-", i), views(1))}), nil)
 				require.NoError(t, err)
 			}
 			var failed time.Time
@@ -494,10 +519,12 @@ func TestAnotherHost(t *testing.T) {
 					if name == "too large" {
 						tt.body = `{"report":{"id":"` + strings.Repeat("x", 2<<20)
 					}
-					return &http.Response{StatusCode: tt.status, Request: r, Header: http.Header{"Content-Type": {tt.kind}}, Body: io.NopCloser(strings.NewReader(tt.body))}
+					return &http.Response{StatusCode: tt.status, Request: r, Header: http.Header{"Content-Type": {tt.kind}},
+						Body: io.NopCloser(strings.NewReader(tt.body))}
 				}
 				if name == "too large" {
-					c = client(t, n.srv, &datacite.Config{Token: n.srv.Token(n.srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}, MaxReport: 1 << 20})
+					c = client(t, n.srv, &datacite.Config{Token: n.srv.Token(n.srv.Now().Add(year)),
+						HTTPClient: &http.Client{Transport: n}, MaxReport: 1 << 20})
 				}
 				start := time.Now()
 				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(4), nil)
@@ -532,7 +559,8 @@ func TestNoFilesAreLeft(t *testing.T) {
 	dir := t.TempDir()
 	c := server(t).Reports()
 	locks := t.TempDir()
-	receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(100), &reports.SubmitOptions{MaxDatasets: 10, TempDir: dir, LockDir: locks})
+	receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(100),
+		&reports.SubmitOptions{MaxDatasets: 10, TempDir: dir, LockDir: locks})
 	require.NoError(t, err)
 	assert.Equal(t, all(100), stored(t, c, receipt.ReportID))
 	left, err := filepath.Glob(dir + "/*")
@@ -542,9 +570,12 @@ func TestNoFilesAreLeft(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, left, "no lock")
 
-	_, err = c.Submit(t.Context(), header("Another", time.October), datasets(100), &reports.SubmitOptions{MaxDatasets: 10, TempDir: dir + "/none"})
+	_, err = c.Submit(t.Context(), header("Another", time.October), datasets(100),
+		&reports.SubmitOptions{MaxDatasets: 10, TempDir: dir + "/none"})
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = c.Submit(t.Context(), header("Another", time.October), func(func(reports.Dataset, error) bool) { t.Error("known before the source is read") }, &reports.SubmitOptions{LockDir: dir + "/none"})
+	_, err = c.Submit(t.Context(), header("Another", time.October), func(func(reports.Dataset, error) bool) {
+		t.Error("known before the source is read")
+	}, &reports.SubmitOptions{LockDir: dir + "/none"})
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, "SubmitOptions.LockDir")
 }
@@ -557,17 +588,18 @@ func TestDiskThatFails(t *testing.T) {
 	}
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		dir := t.TempDir()
-		_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
-			for i := range 1000 {
-				if i == 25 {
-					for os.RemoveAll(dir) != nil { // while something is written there
+		_, err := srv.Reports().Submit(t.Context(), header("Example", time.October),
+			func(yield func(reports.Dataset, error) bool) {
+				for i := range 1000 {
+					if i == 25 {
+						for os.RemoveAll(dir) != nil { // while something is written there
+						}
+					}
+					if !yield(dataset(i), nil) {
+						return
 					}
 				}
-				if !yield(dataset(i), nil) {
-					return
-				}
-			}
-		}, &reports.SubmitOptions{MaxDatasets: 10, TempDir: dir, LockDir: dir})
+			}, &reports.SubmitOptions{MaxDatasets: 10, TempDir: dir, LockDir: dir})
 		require.ErrorIs(t, err, os.ErrNotExist)
 		assert.Empty(t, writes(srv), "nothing was sent")
 	})
@@ -587,7 +619,10 @@ func TestTokenIsRenewedOnce(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 2, asked)
 
-		bad := client(t, srv, &datacite.Config{TokenSource: func(context.Context) (string, error) { asked++; return "garbled", nil }})
+		bad := client(t, srv, &datacite.Config{TokenSource: func(context.Context) (string, error) {
+			asked++
+			return "garbled", nil
+		}})
 		asked = 0
 		_, err = bad.Put(t.Context(), id, report("Example", 1))
 		require.ErrorIs(t, err, datacite.ErrUnauthorized)
@@ -600,7 +635,8 @@ func TestATokenThatExpiresSoonIsAWarning(t *testing.T) {
 		for left, warned := range map[time.Duration]int{29 * 24 * time.Hour: 1, 31 * 24 * time.Hour: 0} {
 			var log bytes.Buffer
 			c := client(t, srv, &datacite.Config{
-				Token: srv.Token(srv.Now().Add(left)), Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+				Token:  srv.Token(srv.Now().Add(left)),
+				Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 			})
 			_, err := c.List(t.Context(), nil)
 			require.NoError(t, err)
@@ -619,7 +655,8 @@ func TestATokenThatExpiresSoonIsAWarning(t *testing.T) {
 // token or a lock.
 func TestADryRunSaysWhatIsSent(t *testing.T) {
 	srv, locks := server(t), t.TempDir()
-	nobody, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, HTTPClient: srv.HTTPClient()})
+	nobody, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL},
+		HTTPClient: srv.HTTPClient()})
 	require.NoError(t, err)
 	h, opts := header("Example", time.October), reports.SubmitOptions{MaxDatasets: 3, LockDir: locks, DryRun: true}
 	planned, err := nobody.Submit(t.Context(), h, datasets(7), &opts)

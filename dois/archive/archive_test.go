@@ -60,7 +60,8 @@ func attributes(n int) string {
 }
 
 func resource(n int) string {
-	return fmt.Sprintf(`{"id":"10.5072/r%d","type":"dois","attributes":%s,"relationships":{"client":{"data":{"id":"demo.repo","type":"clients"}}}}`, n, attributes(n))
+	return fmt.Sprintf(`{"id":"10.5072/r%d","type":"dois","attributes":%s,`+
+		`"relationships":{"client":{"data":{"id":"demo.repo","type":"clients"}}}}`, n, attributes(n))
 }
 
 // from joins records of one shape with what stands between them.
@@ -118,26 +119,33 @@ func shapes(t testing.TB) map[string]string {
 		"STATUS.json", `{"generated":"2026-01-06"}`,
 	)
 	return map[string]string{
-		"what a harvest writes":        lines(attributes, 1, 2, 3, 4),
-		"it, compressed":               zipped(lines(attributes, 1, 2)) + zipped(lines(attributes, 3)) + zipped(lines(attributes, 4)),
+		"what a harvest writes": lines(attributes, 1, 2, 3, 4),
+		"it, compressed": zipped(lines(attributes, 1,
+			2)) + zipped(lines(attributes, 3)) + zipped(lines(attributes, 4)),
 		"resources in lines":           lines(resource, 1, 2, 3, 4),
 		"lines without the last break": from(resource, "\n", 1, 2, 3, 4),
 		"lines of DOS, and blank ones": "\ufeff" + from(resource, "\r\n \r\n\r\n", 1, 2, 3, 4),
 		"a page":                       page,
 		"a page, printed":              indented(t, page),
 		"a page, printed on DOS":       strings.ReplaceAll(indented(t, page), "\n", "\r\n"),
-		"a page with all its members":  `{"jsonapi":{"version":"1.0"},"errors":null,"included":[],"links":{},"data":[` + from(resource, ",", 1, 2, 3, 4) + `]}`,
-		"a page, its records last":     `{"meta":{"total":4},"links":{},"data":[` + from(resource, ",", 1, 2, 3, 4) + `]}`,
-		"pages in lines":               `{"data":[` + resource(1) + `]}` + "\n" + `{"data":[` + from(resource, ",", 2, 3) + `]}` + "\n" + `{"data":[]}` + "\n" + `{"data":` + resource(4) + `,"included":[]}`,
-		"pages, compressed":            zipped(indented(t, page)),
-		"a list":                       "[" + from(attributes, ",\n", 1, 2, 3, 4) + "]",
-		"records, printed":             indented(t, attributes(1)) + indented(t, resource(2)) + indented(t, attributes(3)) + indented(t, resource(4)),
-		"data file of 2023":            zipped(tarred("dois/10.5072/0.json", lines(attributes, 1, 2), "dois/10.5072/1.jsonl", lines(attributes, 3, 4))),
-		"data file of 2024":            file,
-		"data file, compressed again":  zipped(file),
-		"a TAR with a file twice":      tarred("a.jsonl", lines(attributes, 1, 2), "a.jsonl", lines(attributes, 3), "a.jsonl", lines(attributes, 4)),
-		"a TAR of pages, printed":      tarred("a.json", indented(t, `{"data":[`+from(resource, ",", 1, 2)+`]}`), "b.json", indented(t, `{"data":[`+from(resource, ",", 3, 4)+`]}`)),
-		"a TAR in a TAR":               tarred("all.tar", file),
+		"a page with all its members": `{"jsonapi":{"version":"1.0"},"errors":null,"included":[],"links":{},"data":[` +
+			from(resource, ",", 1, 2, 3, 4) + `]}`,
+		"a page, its records last": `{"meta":{"total":4},"links":{},"data":[` + from(resource, ",", 1, 2, 3, 4) + `]}`,
+		"pages in lines": `{"data":[` + resource(1) + `]}` + "\n" + `{"data":[` + from(resource, ",", 2,
+			3) + `]}` + "\n" + `{"data":[]}` + "\n" + `{"data":` + resource(4) + `,"included":[]}`,
+		"pages, compressed": zipped(indented(t, page)),
+		"a list":            "[" + from(attributes, ",\n", 1, 2, 3, 4) + "]",
+		"records, printed": indented(t, attributes(1)) + indented(t, resource(2)) + indented(t, attributes(3)) +
+			indented(t, resource(4)),
+		"data file of 2023": zipped(tarred("dois/10.5072/0.json", lines(attributes, 1, 2), "dois/10.5072/1.jsonl",
+			lines(attributes, 3, 4))),
+		"data file of 2024":           file,
+		"data file, compressed again": zipped(file),
+		"a TAR with a file twice": tarred("a.jsonl", lines(attributes, 1, 2), "a.jsonl", lines(attributes, 3), "a.jsonl",
+			lines(attributes, 4)),
+		"a TAR of pages, printed": tarred("a.json", indented(t, `{"data":[`+from(resource, ",", 1, 2)+`]}`), "b.json",
+			indented(t, `{"data":[`+from(resource, ",", 3, 4)+`]}`)),
+		"a TAR in a TAR": tarred("all.tar", file),
 	}
 }
 
@@ -191,8 +199,12 @@ func TestReadsFolders(t *testing.T) {
 	assert.Len(t, records, 5)
 
 	var left []error
-	files = fstest.MapFS{"a.jsonl": {Mode: fs.ModeSymlink, Data: []byte("gone")}, "b.jsonl": {Data: []byte("{")}, "c.jsonl": {Data: []byte(lines(attributes, 4))}}
-	records, err = readAll(archive.NewFolderReader(files, &archive.Options{LeaveOut: func(e error) bool { left = append(left, e); return true }}))
+	files = fstest.MapFS{"a.jsonl": {Mode: fs.ModeSymlink, Data: []byte("gone")}, "b.jsonl": {Data: []byte("{")},
+		"c.jsonl": {Data: []byte(lines(attributes, 4))}}
+	records, err = readAll(archive.NewFolderReader(files, &archive.Options{LeaveOut: func(e error) bool {
+		left = append(left, e)
+		return true
+	}}))
 	require.NoError(t, err)
 	assert.Len(t, records, 1)
 	require.Len(t, left, 2)
@@ -244,7 +256,8 @@ func TestArchiveErrors(t *testing.T) {
 	crc := []byte(zipped(lines(resource, 1, 2)))
 	crc[len(crc)-6] ^= 1
 	file := func(part string) string {
-		return tarred("dois/part_0000.jsonl.gz", zipped(lines(resource, 1)), "dois/part_0001.jsonl.gz", part, "dois/part_0002.jsonl.gz", zipped(lines(resource, 4)))
+		return tarred("dois/part_0000.jsonl.gz", zipped(lines(resource, 1)), "dois/part_0001.jsonl.gz", part,
+			"dois/part_0002.jsonl.gz", zipped(lines(resource, 4)))
 	}
 	long := `{"doi":"10.5072/long","titles":[{"title":"` + strings.Repeat("long ", 4<<20) + `"}]}`
 	hungry := `{"doi":"10.5072/hungry","relatedItems":[` + strings.Repeat("{},", 3<<20) + `{}]}`
@@ -256,34 +269,60 @@ func TestArchiveErrors(t *testing.T) {
 		{"a line cut off", lines(attributes, 1) + broken + "\n" + lines(attributes, 3),
 			`: line 2: byte 86, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3"}},
 		{"a line that is no JSON", lines(attributes, 1) + `{"doi":10.5072/r2}` + "\n" + lines(attributes, 3),
-			`: line 2: byte 100, after the record 10.5072/r1: at byte 14: found '/' instead of a member or the end of an object`, []string{"10.5072/r3"}},
+			`: line 2: byte 100, after the record 10.5072/r1: at byte 14: found '/' instead of a member or the end of an ` +
+				`object`, []string{"10.5072/r3"}},
 		{"no DOI", lines(attributes, 1) + `{"alias":"10.5072/r2"}` + "\n" + lines(attributes, 3),
 			`: line 2: byte 86, after the record 10.5072/r1: not a record: it has no DOI`, []string{"10.5072/r3"}},
-		{"no attributes", `{"id":"10.5072/r1","type":"dois","attributes":null}` + "\n" + lines(attributes, 3), `a record has no attributes`, []string{"10.5072/r3"}},
-		{"other resources", `{"id":"demo.repo","type":"clients","attributes":{"name":"Demo"}}`, `not a record, but a resource of the type "clients"`, nil},
+		{"no attributes", `{"id":"10.5072/r1","type":"dois","attributes":null}` + "\n" + lines(attributes, 3),
+			`a record has no attributes`, []string{"10.5072/r3"}},
+		{"other resources", `{"id":"demo.repo","type":"clients","attributes":{"name":"Demo"}}`,
+			`not a record, but a resource of the type "clients"`, nil},
 		{"an error page", `{"errors":[{"title":"busy"}]}`, `: byte 29: neither a record nor a page of records`, nil},
-		{"HTML", `<!doctype html><title>busy</title>`, `neither JSON nor gzip nor TAR: it begins with "<!doctype html><titl"`, nil},
-		{"a long line", lines(attributes, 1) + long + "\n" + lines(attributes, 3), `: line 2: byte 86, after the record 10.5072/r1: too large: the line is longer than 16 MiB`, []string{"10.5072/r3"}},
-		{"a long line at the end", lines(attributes, 1) + long, `: line 2: byte 86, after the record 10.5072/r1: too large: the line is longer than 16 MiB`, nil},
-		{"a long record in a page", `{"data":[` + attributes(1) + `,` + long + `,` + attributes(3) + `]}`, `too large: `, nil},
-		{"a record that takes memory", lines(attributes, 1) + hungry + "\n" + lines(attributes, 3), `too large: it takes more than 104857600 bytes of memory`, []string{"10.5072/r3"}},
-		{"a page cut off", `{"data":[` + resource(1) + `,` + resource(2)[:50], `after the record 10.5072/r1: unexpected EOF`, nil},
+		{"HTML", `<!doctype html><title>busy</title>`, `neither JSON nor gzip nor TAR: it begins with "<!doctype html><titl"`,
+			nil},
+		{"a long line", lines(attributes, 1) + long + "\n" + lines(attributes, 3),
+			`: line 2: byte 86, after the record 10.5072/r1: too large: the line is longer than 16 MiB`, []string{"10.5072/r3"}},
+		{"a long line at the end", lines(attributes, 1) + long,
+			`: line 2: byte 86, after the record 10.5072/r1: too large: the line is longer than 16 MiB`, nil},
+		{"a long record in a page", `{"data":[` + attributes(1) + `,` + long + `,` + attributes(3) + `]}`, `too large: `,
+			nil},
+		{"a record that takes memory", lines(attributes, 1) + hungry + "\n" + lines(attributes, 3),
+			`too large: it takes more than 104857600 bytes of memory`, []string{"10.5072/r3"}},
+		{"a page cut off", `{"data":[` + resource(1) + `,` + resource(2)[:50], `after the record 10.5072/r1: unexpected EOF`,
+			nil},
 		{"gzip cut off", zipped(lines(attributes, 1, 2))[:60], `unexpected EOF`, nil},
-		{"gzip in too many layers", zipped(zipped(zipped(zipped(zipped(zipped(zipped(zipped(zipped("{}"))))))))), `too large: more than 8 nested packings`, nil},
-		{"something behind the gzip", zipped(lines(attributes, 1)) + "more", `after the record 10.5072/r1: unexpected EOF`, nil},
-		{"a wrong checksum", file(string(crc)), `: dois/part_0001.jsonl.gz, line 3: byte 410, after the record 10.5072/r2: gzip: invalid checksum`, []string{"10.5072/r4"}},
-		{"a member cut off", file(zipped(lines(resource, 2))[:40]), `: dois/part_0001.jsonl.gz: byte 0, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r4"}},
-		{"a member that is empty", file(""), `: dois/part_0001.jsonl.gz: byte 0, after the record 10.5072/r1: an empty file is not gzip`, []string{"10.5072/r4"}},
-		{"a member that is something else", file(zipped("doi,state\n")), `: dois/part_0001.jsonl.gz: byte 0, after the record 10.5072/r1: neither JSON nor gzip nor TAR: it begins with "doi,state\n"`, []string{"10.5072/r4"}},
-		{"a member of other JSON", file(zipped(`{"generated":"today"}`)), `: dois/part_0001.jsonl.gz, line 1: byte 0, after the record 10.5072/r1: not a record`, []string{"10.5072/r4"}},
-		{"a line in a member", file(zipped(broken + "\n" + lines(resource, 3))), `: dois/part_0001.jsonl.gz, line 1: byte 0, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3", "10.5072/r4"}},
-		{"a TAR without its end", strings.TrimRight(file(zipped(lines(resource, 3))), "\x00") + "\x00", `dois/part_0002.jsonl.gz`, nil},
-		{"no TAR in a TAR", tarred("a.jsonl", lines(attributes, 1), "2025.tar.gz", zipped("gone")), `: 2025.tar.gz: byte 0, after the record 10.5072/r1: neither JSON nor gzip nor TAR: it begins with "gone"`, nil},
-		{"a TAR whose first header is damaged", spoiled(tarred("a.jsonl", lines(attributes, 1)), 0), `: byte 512: the TAR cannot be read: archive/tar: invalid tar header`, nil},
-		{"a TAR whose second header is damaged", spoiled(tarred("a.jsonl", lines(attributes, 1), "b.jsonl", lines(attributes, 2)), 1024), `, after the record 10.5072/r1: the TAR cannot be read after a.jsonl: archive/tar: invalid tar header`, nil},
+		{"gzip in too many layers", zipped(zipped(zipped(zipped(zipped(zipped(zipped(zipped(zipped("{}"))))))))),
+			`too large: more than 8 nested packings`, nil},
+		{"something behind the gzip", zipped(lines(attributes, 1)) + "more", `after the record 10.5072/r1: unexpected EOF`,
+			nil},
+		{"a wrong checksum", file(string(crc)),
+			`: dois/part_0001.jsonl.gz, line 3: byte 410, after the record 10.5072/r2: gzip: invalid checksum`, []string{
+				"10.5072/r4"}},
+		{"a member cut off", file(zipped(lines(resource, 2))[:40]),
+			`: dois/part_0001.jsonl.gz: byte 0, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r4"}},
+		{"a member that is empty", file(""),
+			`: dois/part_0001.jsonl.gz: byte 0, after the record 10.5072/r1: an empty file is not gzip`, []string{"10.5072/r4"}},
+		{"a member that is something else", file(zipped("doi,state\n")),
+			`: dois/part_0001.jsonl.gz: byte 0, after the record 10.5072/r1: neither JSON nor gzip nor TAR: it begins with ` +
+				`"doi,state\n"`, []string{"10.5072/r4"}},
+		{"a member of other JSON", file(zipped(`{"generated":"today"}`)),
+			`: dois/part_0001.jsonl.gz, line 1: byte 0, after the record 10.5072/r1: not a record`, []string{"10.5072/r4"}},
+		{"a line in a member", file(zipped(broken + "\n" + lines(resource, 3))),
+			`: dois/part_0001.jsonl.gz, line 1: byte 0, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3",
+				"10.5072/r4"}},
+		{"a TAR without its end", strings.TrimRight(file(zipped(lines(resource, 3))), "\x00") + "\x00",
+			`dois/part_0002.jsonl.gz`, nil},
+		{"no TAR in a TAR", tarred("a.jsonl", lines(attributes, 1), "2025.tar.gz", zipped("gone")),
+			`: 2025.tar.gz: byte 0, after the record 10.5072/r1: neither JSON nor gzip nor TAR: it begins with "gone"`, nil},
+		{"a TAR whose first header is damaged", spoiled(tarred("a.jsonl", lines(attributes, 1)), 0),
+			`: byte 512: the TAR cannot be read: archive/tar: invalid tar header`, nil},
+		{"a TAR whose second header is damaged",
+			spoiled(tarred("a.jsonl", lines(attributes, 1), "b.jsonl", lines(attributes, 2)),
+				1024), `, after the record 10.5072/r1: the TAR cannot be read after a.jsonl: archive/tar: invalid tar header`, nil},
 		{"a TAR of other things", tarred("README", "Nothing."), `no file in it has records`, nil},
 		{"a byte behind the TAR", tarred("a.jsonl", lines(attributes, 1)) + "x", `data follows the end of the TAR`, nil},
-		{"something behind the TAR", tarred("a.jsonl", lines(attributes, 1)) + tarred("b.jsonl", lines(attributes, 2)), `data follows the end of the TAR`, nil},
+		{"something behind the TAR", tarred("a.jsonl", lines(attributes, 1)) + tarred("b.jsonl", lines(attributes, 2)),
+			`data follows the end of the TAR`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before, err := readText(tt.text, nil)

@@ -133,7 +133,8 @@ func TestReadersCannotFillTheDisk(t *testing.T) {
 	for i := range 20 { // networks
 		for range 4 {
 			for _, page := range []string{path, path + "/files/lengths.csv", path + "/export/citation.txt"} {
-				require.Equal(t, http.StatusOK, c.visit(visit{"GET", page + "?" + long, fmt.Sprint("203.0.113.", i), long, firefox + long, ""}))
+				require.Equal(t, http.StatusOK,
+					c.visit(visit{"GET", page + "?" + long, fmt.Sprint("203.0.113.", i), long, firefox + long, ""}))
 			}
 		}
 	}
@@ -147,7 +148,9 @@ func TestReadersCannotFillTheDisk(t *testing.T) {
 	for address, n := range from {
 		assert.LessOrEqual(t, n, 9, address)
 	}
-	missed := fmt.Sprintf("Accesses that are missing in the report of %s: %d.", time.Now().UTC().Format("2006-01"), 1+20*12-100) // and the curator was led to the page
+	// and the curator was led to the page
+	missed := fmt.Sprintf("Accesses that are missing in the report of %s: %d.", time.Now().UTC().Format("2006-01"),
+		1+20*12-100)
 	_, page := c.get("/status")
 	assert.Contains(t, page, missed)
 	c.background(c.platform.counter.Count)
@@ -162,7 +165,8 @@ func TestPagesDoNotNeedCounting(t *testing.T) {
 	c.settled(path)
 	c.accesses() // the curator was led to the page
 	c.database(`CREATE TRIGGER full BEFORE INSERT ON access BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`)
-	for _, page := range []string{path, path + "/export/datacite.xml", path + "/export/citation.txt", path + "/files/lengths.csv"} {
+	for _, page := range []string{path, path + "/export/datacite.xml", path + "/export/citation.txt",
+		path + "/files/lengths.csv"} {
 		assert.Equal(t, http.StatusOK, c.visit(visit{"GET", page, "203.0.113.1", "", firefox, ""}), page)
 	}
 	c.platform.counter.Keep(t.Context())
@@ -188,12 +192,14 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 
 	c = c.as("ada") // whose form of a megabyte does not make a page of a hundred
-	for creators, want := range map[int]int{50: http.StatusUnprocessableEntity, 51: http.StatusRequestEntityTooLarge, 9000: http.StatusRequestEntityTooLarge, 60_000: http.StatusBadRequest} {
+	for creators, want := range map[int]int{50: http.StatusUnprocessableEntity, 51: http.StatusRequestEntityTooLarge,
+		9000: http.StatusRequestEntityTooLarge, 60_000: http.StatusBadRequest} {
 		var form strings.Builder
 		for i := range creators {
 			fmt.Fprintf(&form, "family%d=a&", i)
 		}
-		status, _, page := c.do(http.MethodPost, "/new", "application/x-www-form-urlencoded", strings.NewReader(form.String()))
+		status, _, page := c.do(http.MethodPost, "/new", "application/x-www-form-urlencoded",
+			strings.NewReader(form.String()))
 		assert.Equal(t, want, status, creators)
 		assert.Less(t, len(page), 1<<19, creators)
 	}
@@ -267,7 +273,8 @@ func TestDeletingDeletes(t *testing.T) {
 	assert.Empty(t, c.kept(), "two files of one name")
 	contentType, form := multipartForm("a.csv", "one", "b.csv", strings.Repeat("two", 100))
 	for _, missing := range []int{5, 60, 100, form.Len() - 10} {
-		status, _, page := c.do(http.MethodPost, path+"/files", contentType, bytes.NewReader(form.Bytes()[:form.Len()-missing]))
+		status, _, page := c.do(http.MethodPost, path+"/files", contentType,
+			bytes.NewReader(form.Bytes()[:form.Len()-missing]))
 		assert.Equal(t, http.StatusBadRequest, status, missing)
 		assert.Contains(t, page, "The upload was interrupted")
 		assert.Empty(t, c.kept(), "an upload that broke off")
@@ -365,7 +372,9 @@ func TestAClockThatStepsBack(t *testing.T) {
 			c := open(t, srv, func(c *Config) { c.Folder = folder }).as("ada")
 			require.Equal(t, 200, c.visit(visit{"GET", path, "203.0.113.77", "", firefox, ""})) // it is the month before again
 			_, v := c.now(path)
-			final, err := c.platform.store.Accessed(t.Context(), store.Access{Dataset: v.Dataset, Number: v.Number, Event: counter.Event{Time: time.Unix(1000, 0), URL: path, Address: "a", Agent: firefox}})
+			final, err := c.platform.store.Accessed(t.Context(),
+				store.Access{Dataset: v.Dataset, Number: v.Number,
+					Event: counter.Event{Time: time.Unix(1000, 0), URL: path, Address: "a", Agent: firefox}})
 			require.NoError(t, err)
 			assert.Equal(t, 1, final, "nobody reads what is not published yet")
 			c.background(c.platform.counter.Count)
@@ -380,7 +389,9 @@ func TestAClockThatStepsBack(t *testing.T) {
 			require.NoError(t, err)
 			assert.EqualValues(t, 11, own.Views)
 			ahead := now.AddDate(10, 0, 0)
-			_, err = c.platform.store.Accessed(t.Context(), store.Access{Dataset: v.Dataset, Number: v.Number, Event: counter.Event{Time: ahead, URL: path, Address: "a", Agent: firefox}})
+			_, err = c.platform.store.Accessed(t.Context(),
+				store.Access{Dataset: v.Dataset, Number: v.Number,
+					Event: counter.Event{Time: ahead, URL: path, Address: "a", Agent: firefox}})
 			require.NoError(t, err)
 			_, page := c.get("/status")
 			assert.Contains(t, page, fmt.Sprintf("Accesses that are missing in the report of %s: 1.", month.Format("2006-01")))
@@ -446,7 +457,8 @@ func TestNextPage(t *testing.T) {
 		"/ /evil.example":      "/%20/evil.example",
 		"/\u00a0/evil.example": "/%C2%A0/evil.example",
 	} {
-		r := httptest.NewRequest(http.MethodPost, "/login", encode(map[string]string{"name": "ada", "password": password, "next": next}))
+		r := httptest.NewRequest(http.MethodPost, "/login",
+			encode(map[string]string{"name": "ada", "password": password, "next": next}))
 		r.Host = "repository.example.org"
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		w := httptest.NewRecorder()
@@ -455,6 +467,7 @@ func TestNextPage(t *testing.T) {
 		assert.Equal(t, want, w.Header().Get("Location"), "%q", next)
 		cookie := w.Result().Cookies()[0]
 		assert.Equal(t, "__Host-session", cookie.Name)
-		assert.True(t, cookie.Secure && cookie.HttpOnly && cookie.SameSite == http.SameSiteLaxMode && cookie.Path == "/" && cookie.Domain == "")
+		assert.True(t, cookie.Secure && cookie.HttpOnly && cookie.SameSite == http.SameSiteLaxMode && cookie.Path == "/" &&
+			cookie.Domain == "")
 	}
 }

@@ -120,7 +120,8 @@ func TestBackupFails(t *testing.T) {
 	assert.Len(t, list.Datasets, 1)
 	require.NoError(t, s.Close())
 
-	err = run(t.Context(), []string{"backup", backup, "--data", filepath.Join(t.TempDir(), "nothing")}, io.Discard, io.Discard)
+	err = run(t.Context(), []string{"backup", backup, "--data", filepath.Join(t.TempDir(), "nothing")}, io.Discard,
+		io.Discard)
 	assert.ErrorContains(t, err, "nothing")
 	err = run(t.Context(), []string{"backup", config.Folder, "--data", config.Folder}, io.Discard, io.Discard)
 	assert.ErrorContains(t, err, "is the folder of the repository itself")
@@ -157,7 +158,9 @@ func TestAddressesAfterARestore(t *testing.T) {
 	for _, f := range findings {
 		assert.Contains(t, page, f.DOI+" is registered and belongs to no public dataset")
 		c.post("/status/hide", map[string]string{"doi": f.DOI})
-		require.Eventually(t, func() bool { return srv.State(f.DOI) == datacitetest.StateRegistered }, patience, 5*time.Millisecond)
+		require.Eventually(t, func() bool {
+			return srv.State(f.DOI) == datacitetest.StateRegistered
+		}, patience, 5*time.Millisecond)
 	}
 	c.post("/status/hide", map[string]string{"doi": srv.Names()[0]})
 	c.background(restored.platform.outbox.Check)
@@ -171,7 +174,8 @@ func TestAddressesAfterARestore(t *testing.T) {
 		leads[r.URL] = name
 	}
 	assert.Len(t, leads, 8)
-	assert.Equal(t, 5, strings.Count(strings.Join(states(srv), " "), datacitetest.StateFindable), "only what was found is hidden")
+	assert.Equal(t, 5, strings.Count(strings.Join(states(srv), " "), datacitetest.StateFindable),
+		"only what was found is hidden")
 }
 
 // A reviewer reads a draft at a secret address, until it is taken back or published.
@@ -199,7 +203,8 @@ func TestReview(t *testing.T) {
 	before := len(ada.accesses())
 	res, page := reader.ask(http.MethodGet, first)
 	assert.Equal(t, http.StatusOK, res.StatusCode)
-	assert.Equal(t, []string{"noindex, nofollow", "no-referrer", "private, no-store"}, []string{res.Header.Get("X-Robots-Tag"), res.Header.Get("Referrer-Policy"), res.Header.Get("Cache-Control")})
+	assert.Equal(t, []string{"noindex, nofollow", "no-referrer", "private, no-store"},
+		[]string{res.Header.Get("X-Robots-Tag"), res.Header.Get("Referrer-Policy"), res.Header.Get("Cache-Control")})
 	assert.Contains(t, page, "only its curator and its reviewers see it")
 	assert.Contains(t, page, "Glacier")
 	for _, change := range []string{"<form method=\"post\"", "/edit", "/publish", path} {

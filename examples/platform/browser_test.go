@@ -40,7 +40,8 @@ func browse(t *testing.T, url string) *browser {
 		if err != nil {
 			continue
 		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-back-forward-cache", true))
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+			chromedp.Flag("disable-back-forward-cache", true))
 		allocated, stop := chromedp.NewExecAllocator(t.Context(), options...)
 		t.Cleanup(stop)
 		ctx, stop := chromedp.NewContext(allocated)
@@ -114,7 +115,8 @@ func sights(t *testing.T, c *person) []sight {
 	_, second := ada.post(plain+"/version", nil)
 	ada.decide(second+"/publish", nil)
 	ada.settled(second)
-	long := fields(strings.Repeat("Sedimentationsgeschwindigkeitsmessungen", 5) + strings.Repeat(" on the glacier of the valley", 7))
+	long := fields(strings.Repeat("Sedimentationsgeschwindigkeitsmessungen",
+		5) + strings.Repeat(" on the glacier of the valley", 7))
 	long["description"] = strings.Repeat(strings.Repeat("A sentence about ice and stones. ", 12)+"\n\n", 3)
 	long["family0"] = strings.Repeat("Featherstonehaugh", 5)
 	longPath := published(long)
@@ -173,7 +175,8 @@ func (b *browser) each(all []sight, look func(name string)) {
 	b.write("orcid0", "0000-0001-5727-2428")
 	b.write("license", "CC-BY-5.0")
 	for _, row := range [][3]string{
-		{"subject", "term0", "glaciers"}, {"contributor", "coorcid0", "0000-0001-5727-2428"}, {"work", "related0", "volume 3"}, {"funder", "funderror0", "04wxnsj82"},
+		{"subject", "term0", "glaciers"}, {"contributor", "coorcid0", "0000-0001-5727-2428"},
+		{"work", "related0", "volume 3"}, {"funder", "funderror0", "04wxnsj82"},
 	} {
 		b.click("more-" + row[0])
 		b.see(row[1])
@@ -196,7 +199,8 @@ func axe(t *testing.T) string {
 		return string(source)
 	}
 	folder := t.TempDir()
-	npm := exec.CommandContext(t.Context(), "npm", "install", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund", "axe-core@"+version)
+	npm := exec.CommandContext(t.Context(), "npm", "install", "--prefix", folder, "--ignore-scripts", "--no-audit",
+		"--no-fund", "axe-core@"+version)
 	if out, err := npm.CombinedOutput(); err != nil {
 		t.Skipf("needs axe-core, which npm could not fetch: %v\n%s", err, out)
 	}
@@ -225,7 +229,8 @@ func TestAccessibility(t *testing.T) {
 				require.NoError(t, os.WriteFile(filepath.Join(*shots, fmt.Sprintf("%s-%d.png", name, width)), picture, 0o600))
 			}
 			report, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](
-				`axe.run().then(r => JSON.stringify({passes: r.passes.length, violations: r.violations.map(v => v.id + ": " + v.nodes.map(n => n.html).join(" "))}))`, chromedp.EvalAwaitPromise))
+				`axe.run().then(r => JSON.stringify({passes: r.passes.length, violations: r.violations.map(v => v.id + ": " + `+
+					`v.nodes.map(n => n.html).join(" "))}))`, chromedp.EvalAwaitPromise))
 			require.NoError(t, err)
 			var found struct {
 				Passes     int
@@ -244,7 +249,8 @@ func TestKeyboardOnly(t *testing.T) {
 	c, _ := curated(t, srv)
 	b := browse(t, c.url)
 	focused := func() string {
-		id, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.activeElement?.id || document.activeElement?.getAttribute("href") || ""`))
+		id, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](
+			`document.activeElement?.id || document.activeElement?.getAttribute("href") || ""`))
 		require.NoError(t, err)
 		return id
 	}
@@ -288,9 +294,13 @@ func TestKeyboardOnly(t *testing.T) {
 	write("orcid0", "1")
 	press()
 	b.see("faults")
-	require.Eventually(t, func() bool { return focused() == "faults" }, patience, time.Millisecond, "the faults are read first")
+	require.Eventually(t, func() bool {
+		return focused() == "faults"
+	}, patience, time.Millisecond, "the faults are read first")
 	enter("#orcid0")
-	require.Eventually(t, func() bool { return focused() == "orcid0" }, patience, time.Millisecond, "a fault leads to its field")
+	require.Eventually(t, func() bool {
+		return focused() == "orcid0"
+	}, patience, time.Millisecond, "a fault leads to its field")
 	b.do(chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.Backspace))
 	enter("save")
 	b.see("upload")
@@ -304,7 +314,8 @@ func TestKeyboardOnly(t *testing.T) {
 	enter("confirm")
 	b.see("withdraw")
 	b.becomes("published")
-	assert.Regexp(t, `^Lovelace \(\d{4}\): Glacier length\. Version 1\. Test Repository\. https://doi\.org/10\.5072/`, b.text("#citation"))
+	assert.Regexp(t, `^Lovelace \(\d{4}\): Glacier length\. Version 1\. Test Repository\. https://doi\.org/10\.5072/`,
+		b.text("#citation"))
 	assert.Equal(t, []string{datacitetest.StateFindable, datacitetest.StateFindable}, states(srv))
 	enter("withdraw")
 	b.see("reason")

@@ -100,13 +100,17 @@ settings or the folder are wrong.`,
 	cmd.PersistentFlags().StringVar(&s.Folder, "data", "", "`folder` of databases and files")
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&s.service, "service", os.Getenv("DATACITE_SERVICE"), "`where` DOIs are registered: test, production or a URL; without it, and without DATACITE_SERVICE, in memory")
+	flags.StringVar(&s.service, "service", os.Getenv("DATACITE_SERVICE"),
+		"`where` DOIs are registered: test, production or a URL; without it, and without DATACITE_SERVICE, in memory")
 	flags.StringVar(&s.Prefix, "prefix", "", "`prefix` of the account")
 	flags.StringVar(&s.By.Name, "name", "Example Repository", "`name` of the repository, in records and reports")
-	flags.StringVar(&s.By.Public, "public", "", "`URL` under which the world sees the pages. Requests for other hosts are refused, so a proxy has to pass the Host header on")
+	flags.StringVar(&s.By.Public, "public", "",
+		"`URL` under which the world sees the pages. Requests for other hosts are refused, so a proxy has to pass the Host "+
+			"header on")
 	flags.StringVar(&s.address, "listen", "localhost", "`address` to listen on")
 	flags.IntVar(&s.port, "port", 8090, "`port` to listen on; 0 takes a free one")
-	flags.Func("proxy", "address or `network` of a proxy in front of the pages, such as 192.0.2.0/24; may be repeated", s.addProxy)
+	flags.Func("proxy", "address or `network` of a proxy in front of the pages, such as 192.0.2.0/24; may be repeated",
+		s.addProxy)
 	flags.Int64Var(&s.Limits.Bytes, "max-file", 1_000_000_000, "largest file that can be uploaded, in `bytes`")
 	flags.StringVar(&s.format, "log", "text", "`form` of the log on standard error: text or json")
 	cmd.AddCommand(s.account(), s.backup())
@@ -197,7 +201,8 @@ func (s *commandLine) findService() error {
 	}
 	var missing []string
 	for _, need := range []struct{ what, value string }{
-		{"--data", s.Folder}, {"--prefix", s.Prefix}, {"--public", s.By.Public}, {"DATACITE_USERNAME", s.Username}, {"DATACITE_PASSWORD", s.Password},
+		{"--data", s.Folder}, {"--prefix", s.Prefix}, {"--public", s.By.Public}, {"DATACITE_USERNAME", s.Username},
+		{"DATACITE_PASSWORD", s.Password},
 	} {
 		if need.value == "" {
 			missing = append(missing, need.what)
@@ -207,7 +212,8 @@ func (s *commandLine) findService() error {
 		return fmt.Errorf("the service %s needs %s", s.service, strings.Join(missing, ", "))
 	}
 	s.By.Public = strings.TrimSuffix(s.By.Public, "/")
-	if u, err := url.Parse(s.By.Public); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+	if u, err := url.Parse(s.By.Public); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" ||
+		u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
 		return fmt.Errorf("--public: %q is not the address of a host, such as https://data.example.org", s.By.Public)
 	}
 	return nil
@@ -224,7 +230,8 @@ interrupted copy leaves the earlier one whole. To restore it, start the platform
 A backup has all that the repository has: drafts, names of curators, and hashes of their passwords.`,
 		Args: func(_ *cobra.Command, folders []string) error {
 			if len(folders) != 1 {
-				return errors.New("backup needs one folder to copy to, as in: platform backup /var/backups/platform --data /var/lib/platform")
+				return errors.New("backup needs one folder to copy to, as in: platform backup /var/backups/platform --data " +
+					"/var/lib/platform")
 			}
 			return nil
 		},
@@ -267,7 +274,8 @@ func (s *commandLine) account() *cobra.Command {
 	account := &cobra.Command{
 		Use: "account", Short: "Make and remove logins", PersistentPreRunE: s.needFolder,
 	}
-	on := func(use, short string, words int, work func(context.Context, *accounts.Accounts, []string) error) *cobra.Command {
+	on := func(use, short string, words int,
+		work func(context.Context, *accounts.Accounts, []string) error) *cobra.Command {
 		cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(words)}
 		cmd.RunE = func(cmd *cobra.Command, words []string) error {
 			if err := os.MkdirAll(s.Folder, 0o700); err != nil {
@@ -283,16 +291,18 @@ func (s *commandLine) account() *cobra.Command {
 		return cmd
 	}
 	var administrator bool
-	add := on("add NAME", "Make a login, or give it a new password, and print the password", 1, func(ctx context.Context, a *accounts.Accounts, words []string) error {
-		return addAccount(ctx, a, words[0], administrator, s.out)
-	})
+	add := on("add NAME", "Make a login, or give it a new password, and print the password", 1,
+		func(ctx context.Context, a *accounts.Accounts, words []string) error {
+			return addAccount(ctx, a, words[0], administrator, s.out)
+		})
 	add.Flags().BoolVar(&administrator, "administrator", false, "the login sees the page Administration")
-	on("role NAME administrator|curator", "Make a login an administrator, who sees the page Administration, or no longer", 2, func(ctx context.Context, a *accounts.Accounts, words []string) error {
-		if words[1] != "administrator" && words[1] != "curator" {
-			return fmt.Errorf("the role %q is not administrator or curator", words[1])
-		}
-		return a.SetAdministrator(ctx, words[0], words[1] == "administrator")
-	})
+	on("role NAME administrator|curator", "Make a login an administrator, who sees the page Administration, or no longer",
+		2, func(ctx context.Context, a *accounts.Accounts, words []string) error {
+			if words[1] != "administrator" && words[1] != "curator" {
+				return fmt.Errorf("the role %q is not administrator or curator", words[1])
+			}
+			return a.SetAdministrator(ctx, words[0], words[1] == "administrator")
+		})
 	on("list", "List the logins", 0, func(ctx context.Context, a *accounts.Accounts, _ []string) error {
 		curators, err := a.Curators(ctx)
 		for _, c := range curators {
@@ -301,10 +311,12 @@ func (s *commandLine) account() *cobra.Command {
 		return err
 	})
 	var heir string
-	remove := on("remove NAME", "Remove a login", 1, func(ctx context.Context, a *accounts.Accounts, words []string) error {
-		return removeAccount(ctx, s.Folder, a, words[0], heir, s.out)
-	})
-	remove.Flags().StringVar(&heir, "heir", "", "`name` of the login that gets the datasets; without it they wait for a later login of the same name")
+	remove := on("remove NAME", "Remove a login", 1,
+		func(ctx context.Context, a *accounts.Accounts, words []string) error {
+			return removeAccount(ctx, s.Folder, a, words[0], heir, s.out)
+		})
+	remove.Flags().StringVar(&heir, "heir", "",
+		"`name` of the login that gets the datasets; without it they wait for a later login of the same name")
 	return account
 }
 

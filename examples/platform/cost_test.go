@@ -57,18 +57,24 @@ func populate(t *testing.T, config Config) (large, usual string) {
 		require.NoError(t, err)
 		var arrived []dataset.File
 		for i := range files {
-			f, err := p.store.Receive(fmt.Sprintf("part%d.csv", i), strings.NewReader(strings.Repeat(fmt.Sprint(i, ",month,length\n"), 2000)), 1<<20)
+			f, err := p.store.Receive(fmt.Sprintf("part%d.csv", i),
+				strings.NewReader(strings.Repeat(fmt.Sprint(i, ",month,length\n"), 2000)), 1<<20)
 			require.NoError(t, err)
 			arrived = append(arrived, f)
 		}
-		require.NoError(t, p.store.ChangeFiles(t.Context(), d.Last(), func([]dataset.File) ([]dataset.File, error) { return arrived, nil }))
+		require.NoError(t, p.store.ChangeFiles(t.Context(), d.Last(), func([]dataset.File) ([]dataset.File, error) {
+			return arrived, nil
+		}))
 		d, err = p.store.Dataset(t.Context(), id)
 		require.NoError(t, err)
 		require.NoError(t, p.store.Decide(t.Context(), d, d.Last().As(dataset.Published, "2026-01-01", "")))
 		return d.Last()
 	}
-	person := dataset.Creator{Family: "Lovelace", Given: "Ada", ORCID: "0000-0001-5727-2427", Affiliations: []dataset.Affiliation{{Name: "Glacier Institute", ROR: "04wxnsj81"}, {Name: "DataCite"}}}
-	about := dataset.About{Title: "Length of a glacier", Description: strings.Repeat("Monthly lengths of the Äletsch glacier, measured by hand. ", 20), License: "CC-BY-4.0", Creators: []dataset.Creator{person, person}}
+	person := dataset.Creator{Family: "Lovelace", Given: "Ada", ORCID: "0000-0001-5727-2427",
+		Affiliations: []dataset.Affiliation{{Name: "Glacier Institute", ROR: "04wxnsj81"}, {Name: "DataCite"}}}
+	about := dataset.About{Title: "Length of a glacier",
+		Description: strings.Repeat("Monthly lengths of the Äletsch glacier, measured by hand. ",
+			20), License: "CC-BY-4.0", Creators: []dataset.Creator{person, person}}
 	usual = publish(about, 5).Path()
 	for range 50 {
 		about.Creators = append(about.Creators[:min(49, len(about.Creators))], person)
@@ -96,7 +102,8 @@ func program(t *testing.T, config Config) (url string, pid int) {
 	binary := filepath.Join(t.TempDir(), "platform")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput()
 	require.NoError(t, err, string(out))
-	cmd := exec.CommandContext(t.Context(), binary, "--data", config.Folder, "--service", config.API, "--prefix", config.Prefix, "--public", config.By.Public, "--port", "0", "--proxy", "127.0.0.0/8", "--proxy", "::1")
+	cmd := exec.CommandContext(t.Context(), binary, "--data", config.Folder, "--service", config.API, "--prefix",
+		config.Prefix, "--public", config.By.Public, "--port", "0", "--proxy", "127.0.0.0/8", "--proxy", "::1")
 	cmd.Env = append(os.Environ(), "DATACITE_USERNAME="+config.Username, "DATACITE_PASSWORD="+config.Password)
 	var log bytes.Buffer
 	cmd.Stderr = &log
@@ -167,7 +174,8 @@ func TestCost(t *testing.T) {
 		{"citation", "GET /datasets/{suffix}/export/{format}", large + "/export/citation.txt", nil, "", 200},
 		{"the last page of all", "GET /", "/?page=100000", nil, "", 200},
 		{"a word of all datasets", "GET /", "/?q=glacier", nil, "", 200},
-		{"beginnings of words of all datasets", "GET /", "/?q=mon+len+gla+mea+han+ale+ada+lov+the+mont+leng+glac", nil, "", 200},
+		{"beginnings of words of all datasets", "GET /", "/?q=mon+len+gla+mea+han+ale+ada+lov+the+mont+leng+glac", nil, "",
+			200},
 		{"as many letters as it takes", "GET /", "/?q=" + strings.Repeat("m+l+g+", 160), nil, "", 200},
 		{"phrases", "GET /", "/?q=" + strings.Repeat("%22of+the+glacier%22+", 48), nil, "", 200},
 		{"DOIs", "GET /", "/?q=" + strings.Repeat("10.5072/v7+10.5072/v8+", 45), nil, "", 200},
@@ -256,7 +264,8 @@ func TestCost(t *testing.T) {
 		assert.Less(t, health, max(time.Second, 400*page), "/health beside %d of %s", *atOnce, d.name)
 		used := most(t, pid)
 		assert.Less(t, used, 150_000_000, "memory after %d of %s", *atOnce, d.name)
-		t.Logf("| `%s` | %s | %v | %.1f | %v | %d MB |", d.route, d.name, cost.Round(10*time.Microsecond), float64(cost)/float64(page), health.Round(time.Millisecond), used/1_000_000)
+		t.Logf("| `%s` | %s | %v | %.1f | %v | %d MB |", d.route, d.name, cost.Round(10*time.Microsecond),
+			float64(cost)/float64(page), health.Round(time.Millisecond), used/1_000_000)
 	}
 }
 

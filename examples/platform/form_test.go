@@ -25,18 +25,22 @@ import (
 func filled() map[string]string {
 	form := fields("Glacier length")
 	maps.Copy(form, map[string]string{
-		"methods": "With a tape.\r\n\r\nTwice.", "keywords": "glaciers\r\n\r\nice; and stones \r\nglaciers", "type": "Image", "language": "de", "year": "",
+		"methods": "With a tape.\r\n\r\nTwice.", "keywords": "glaciers\r\n\r\nice; and stones \r\nglaciers", "type": "Image",
+		"language": "de", "year": "",
 		"term0": "Gletscher", "scheme0": "GND", "termuri0": "https://d-nb.info/gnd/4021302-4", "term1": "moraines", "scheme1": "AGROVOC",
 		"role0": "DataCollector", "cokind0": "Person", "cofamily0": "Byron", "cogiven0": "Anne", "coorcid0": "0000-0002-1825-0097", "coaffiliation0": "Snow Institute https://ror.org/05dxps055\r\n\r\nIce Club of 1871",
 		"role1": "Sponsor", "cokind1": "Organisation", "cofamily1": "Ice Society",
 		"relation0": "IsSupplementTo", "related0": "https://doi.org/10.5072/article-1", "relatedtype0": "JournalArticle",
-		"relation1": "IsDerivedFrom", "related1": "https://maps.example.org/1871?sheet=7", "relatedtype1": "", "relatedtype2": "", // the last row is empty
+		// the last row is empty
+		"relation1": "IsDerivedFrom", "related1": "https://maps.example.org/1871?sheet=7", "relatedtype1": "", "relatedtype2": "",
 		"funder1": "Snow Fund", "kind0": "Person", "given1": "",
 	})
 	return form
 }
 
-var inputs = regexp.MustCompile(`(?s)<input [^>]*name="([a-z0-9]+)" type="(?:text|date|url)" value="([^"]*)"|<textarea [^>]*name="([a-z0-9]+)"[^>]*>\n(.*?)</textarea>|<select [^>]*name="([a-z0-9]+)"[^>]*>.*?value="([A-Za-z]*)" selected.*?</select>`)
+var inputs = regexp.MustCompile(`(?s)<input [^>]*name="([a-z0-9]+)" type="(?:text|date|url)" ` +
+	`value="([^"]*)"|<textarea [^>]*name="([a-z0-9]+)"[^>]*>\n(.*?)</textarea>|<select ` +
+	`[^>]*name="([a-z0-9]+)"[^>]*>.*?value="([A-Za-z]*)" selected.*?</select>`)
 
 // typed is what a browser would send of a form as it is.
 func typed(page string) map[string]string {
@@ -95,11 +99,14 @@ func about(r *metadata.Record) (a dataset.About) {
 			}
 		}
 		for _, affiliation := range c.Affiliation {
-			out.Affiliations = append(out.Affiliations, dataset.Affiliation{Name: affiliation.Name, ROR: strings.TrimPrefix(affiliation.AffiliationIdentifier, "https://ror.org/")})
+			out.Affiliations = append(out.Affiliations,
+				dataset.Affiliation{Name: affiliation.Name,
+					ROR: strings.TrimPrefix(affiliation.AffiliationIdentifier, "https://ror.org/")})
 		}
 		return out
 	}
-	a = dataset.About{Title: r.Titles[0].Title, Type: string(r.Types.ResourceTypeGeneral), Language: r.Language, License: "CC-BY-4.0"}
+	a = dataset.About{Title: r.Titles[0].Title, Type: string(r.Types.ResourceTypeGeneral), Language: r.Language,
+		License: "CC-BY-4.0"}
 	for _, text := range r.Descriptions {
 		if text.DescriptionType == metadata.DescriptionMethods {
 			a.Methods = text.Description
@@ -118,15 +125,18 @@ func about(r *metadata.Record) (a dataset.About) {
 		a.Creators = append(a.Creators, creator(c))
 	}
 	for _, c := range r.Contributors {
-		a.Contributors = append(a.Contributors, dataset.Contributor{Role: string(c.ContributorType), Creator: creator(c.Creator)})
+		a.Contributors = append(a.Contributors,
+			dataset.Contributor{Role: string(c.ContributorType), Creator: creator(c.Creator)})
 	}
 	for _, related := range r.RelatedIdentifiers {
 		if !strings.HasSuffix(string(related.RelationType), "VersionOf") {
-			a.Related = append(a.Related, dataset.Related{Relation: string(related.RelationType), ID: related.RelatedIdentifier, Type: string(related.ResourceTypeGeneral)})
+			a.Related = append(a.Related, dataset.Related{Relation: string(related.RelationType), ID: related.RelatedIdentifier,
+				Type: string(related.ResourceTypeGeneral)})
 		}
 	}
 	for _, f := range r.FundingReferences {
-		a.Funders = append(a.Funders, dataset.Funder{Name: f.FunderName, ROR: strings.TrimPrefix(f.FunderIdentifier, "https://ror.org/"), Award: f.AwardNumber, AwardTitle: f.AwardTitle})
+		a.Funders = append(a.Funders, dataset.Funder{Name: f.FunderName,
+			ROR: strings.TrimPrefix(f.FunderIdentifier, "https://ror.org/"), Award: f.AwardNumber, AwardTitle: f.AwardTitle})
 	}
 	return a
 }
@@ -180,8 +190,11 @@ func TestEachFieldHasItsPlaces(t *testing.T) {
 		texts["links"] = strings.Join(header.Values("Link"), "\n")
 		return texts
 	}
-	elsewhere := map[string]bool{"Year": true, "Embargo": true, "Language": true, "Creators.ROR": true, "Contributors.Creator.ROR": true} // have no marks; are of organisations
-	unsearched := map[string]bool{"Type": true, "License": true, "Subjects.Scheme": true, "Subjects.URI": true, "Contributors.Role": true, "Related.Relation": true, "Related.Type": true}
+	// have no marks; are of organisations
+	elsewhere := map[string]bool{"Year": true, "Embargo": true, "Language": true, "Creators.ROR": true,
+		"Contributors.Creator.ROR": true}
+	unsearched := map[string]bool{"Type": true, "License": true, "Subjects.Scheme": true, "Subjects.URI": true,
+		"Contributors.Role": true, "Related.Relation": true, "Related.Type": true}
 	stays := []string{"Title", "Type", "Year", "License", "Creators", "Contributors", "Related", "Funders"}
 
 	decide(dataset.Published)

@@ -23,7 +23,8 @@ import (
 func smallDisk(t *testing.T, size int) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0700", size)); errors.Is(err, syscall.EPERM) {
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0700", size)); errors.Is(err,
+		syscall.EPERM) {
 		t.Skip("only root may mount a small disk")
 	} else {
 		require.NoError(t, err)
@@ -55,13 +56,14 @@ func TestAFullDisk(t *testing.T) {
 		uploads.Go(func() {
 			there := sync.OnceFunc(arrived.Done)
 			defer there()
-			_, _ = reader.platform.store.Receive("x.csv", io.MultiReader(bytes.NewReader(make([]byte, 1900<<10)), waiting(func() {
-				there()
-				arrived.Wait()
-				free, _, err := reader.platform.store.Disk()
-				assert.NoError(t, err)
-				assert.GreaterOrEqual(t, free, int64(room), "while files arrive")
-			})), 4<<20) // an error for those that have no room
+			_, _ = reader.platform.store.Receive("x.csv",
+				io.MultiReader(bytes.NewReader(make([]byte, 1900<<10)), waiting(func() {
+					there()
+					arrived.Wait()
+					free, _, err := reader.platform.store.Disk()
+					assert.NoError(t, err)
+					assert.GreaterOrEqual(t, free, int64(room), "while files arrive")
+				})), 4<<20) // an error for those that have no room
 		})
 	}
 	uploads.Wait()

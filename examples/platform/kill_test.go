@@ -175,8 +175,10 @@ func (c *curation) fill(path string) (alive bool) {
 		return false
 	}
 	c.paths = append(c.paths, path)
-	contentType, body := multipartForm(fmt.Sprint(c.random.IntN(1000), ".csv"), strings.Repeat("x", c.random.IntN(100_000)))
-	return c.send(path+"/files", contentType, body) != "" && (c.random.IntN(8) == 0 || c.decide(path+"/publish", nil) != "")
+	contentType, body := multipartForm(fmt.Sprint(c.random.IntN(1000), ".csv"),
+		strings.Repeat("x", c.random.IntN(100_000)))
+	return c.send(path+"/files", contentType, body) != "" && (c.random.IntN(8) == 0 ||
+		c.decide(path+"/publish", nil) != "")
 }
 
 // replace removes a file of a draft while another one of the same bytes arrives.
@@ -287,8 +289,11 @@ func agree(t *testing.T, srv *datacitetest.Server, config Config) (versions, pen
 	files, err := os.ReadDir(filepath.Join(config.Folder, "files"))
 	require.NoError(t, err)
 	assert.Len(t, files, len(needed), "a file that no version has")
-	if len(wanted) == 0 && !slices.ContainsFunc(srv.Names(), func(name string) bool { return srv.State(name) != datacitetest.StateDraft }) {
-		return versions, pending // the first process died before it registered anything, and an audit needs something to compare
+	if len(wanted) == 0 && !slices.ContainsFunc(srv.Names(), func(name string) bool {
+		return srv.State(name) != datacitetest.StateDraft
+	}) {
+		// the first process died before it registered anything, and an audit needs something to compare
+		return versions, pending
 	}
 	each := func(yield func(reconcile.Desired, error) bool) {
 		for _, w := range wanted {
@@ -307,19 +312,25 @@ func agree(t *testing.T, srv *datacitetest.Server, config Config) (versions, pen
 	return versions, pending
 }
 
-func audit(t *testing.T, srv *datacitetest.Server, config Config, wanted iter.Seq2[reconcile.Desired, error]) iter.Seq2[*reconcile.Difference, error] {
+func audit(t *testing.T, srv *datacitetest.Server, config Config,
+	wanted iter.Seq2[reconcile.Desired, error]) iter.Seq2[*reconcile.Difference, error] {
 	kinds := []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindExtra, reconcile.KindChanged}
-	return srv.Reconcile().Audit(t.Context(), wanted, &reconcile.AuditOptions{Prefix: []string{config.Prefix}, Kinds: kinds, AllowEmpty: true}) // the first process may die at once
+	// the first process may die at once
+	return srv.Reconcile().Audit(t.Context(), wanted,
+		&reconcile.AuditOptions{Prefix: []string{config.Prefix}, Kinds: kinds, AllowEmpty: true})
 }
 
 // bothWays makes sure that whatever DOI leads to another one, that one leads back.
 func bothWays(t *testing.T, srv *datacitetest.Server) (relations int) {
 	t.Helper()
 	all := map[string][]string{}
-	for r, err := range srv.DOIs().All(t.Context(), &dois.ListOptions{Prefix: []string{datacitetest.Prefix}, States: []dois.State{dois.StateFindable, dois.StateRegistered}, Detail: true}) {
+	for r, err := range srv.DOIs().All(t.Context(),
+		&dois.ListOptions{Prefix: []string{datacitetest.Prefix},
+			States: []dois.State{dois.StateFindable, dois.StateRegistered}, Detail: true}) {
 		require.NoError(t, err)
 		for _, i := range r.RelatedIdentifiers {
-			all[doi.Key(i.RelatedIdentifier)] = append(all[doi.Key(i.RelatedIdentifier)], fmt.Sprint(i.RelationType.Inverse(), " ", doi.Key(r.DOI)))
+			all[doi.Key(i.RelatedIdentifier)] = append(all[doi.Key(i.RelatedIdentifier)],
+				fmt.Sprint(i.RelationType.Inverse(), " ", doi.Key(r.DOI)))
 		}
 	}
 	for name, wanted := range all {
@@ -406,7 +417,9 @@ func TestSIGTERMDrains(t *testing.T) {
 	body, rest := io.Pipe()
 	responses := make(chan *http.Response, 1)
 	go func() {
-		noRedirect := &http.Client{Transport: client.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		noRedirect := &http.Client{Transport: client.Transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
 		res, _ := noRedirect.Post(p.url+draft+"/files", contentType, body)
 		responses <- res
 	}()

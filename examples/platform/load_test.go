@@ -49,7 +49,8 @@ func (c *crowd) ask(method, path, contentType string, body io.Reader, want strin
 	}
 	req.Header.Set("User-Agent", firefox)
 	req.Header.Set("Content-Type", contentType)
-	req.Header.Set("X-Forwarded-For", fmt.Sprintf("198.51.%d.%d", rand.IntN(100), rand.IntN(250))) // as a proxy has it: they all count
+	// as a proxy has it: they all count
+	req.Header.Set("X-Forwarded-For", fmt.Sprintf("198.51.%d.%d", rand.IntN(100), rand.IntN(250)))
 	res, err := c.client.Do(req)
 	if !assert.NoError(c, err) {
 		return "", ""
@@ -58,7 +59,8 @@ func (c *crowd) ask(method, path, contentType string, body io.Reader, want strin
 	data, err := io.ReadAll(res.Body)
 	assert.NoError(c, err)
 	if res.StatusCode != http.StatusOK || !strings.Contains(string(data), want) {
-		assert.Fail(c, "response", "%s %s, answered at %s %s: %s without %q: %.300s", method, path, res.Request.Method, res.Request.URL, res.Status, want, data)
+		assert.Fail(c, "response", "%s %s, answered at %s %s: %s without %q: %.300s", method, path, res.Request.Method,
+			res.Request.URL, res.Status, want, data)
 	}
 	return res.Request.URL.Path, string(data)
 }
@@ -106,24 +108,30 @@ func fillFolder(t *testing.T, config Config) (pages []string) {
 	defer p.Close()
 	var files []dataset.File
 	for i := range 10 * perDataset { // datasets share them
-		f, err := p.store.Receive(fmt.Sprintf("part%d.csv", i%perDataset), strings.NewReader(strings.Repeat(fmt.Sprintf("month,length,%d\n", i), 1000)), 1<<20)
+		f, err := p.store.Receive(fmt.Sprintf("part%d.csv", i%perDataset),
+			strings.NewReader(strings.Repeat(fmt.Sprintf("month,length,%d\n", i), 1000)), 1<<20)
 		require.NoError(t, err)
 		files = append(files, f)
 	}
 	for i := range *datasets {
 		about := dataset.About{
-			Title: fmt.Sprintf("Series %d of glacier lengths", i+1), Description: strings.Repeat("Monthly lengths of the Äletsch glacier, measured by hand. ", 20),
-			Year: fmt.Sprint(2000 + i%20), License: dataset.Licenses[i%3], Creators: []dataset.Creator{{Family: fmt.Sprint("Lovelace ", i%50), Given: "Ada"}, {Family: "Somerville", Given: "Mary"}},
+			Title:       fmt.Sprintf("Series %d of glacier lengths", i+1),
+			Description: strings.Repeat("Monthly lengths of the Äletsch glacier, measured by hand. ", 20),
+			Year:        fmt.Sprint(2000 + i%20), License: dataset.Licenses[i%3], Creators: []dataset.Creator{
+				{Family: fmt.Sprint("Lovelace ", i%50), Given: "Ada"}, {Family: "Somerville", Given: "Mary"}},
 		}
 		id, err := p.store.Create(t.Context(), "ada", "", config.Prefix, about)
 		require.NoError(t, err)
 		for _, step := range []func(*dataset.Dataset) error{
 			func(d *dataset.Dataset) error {
 				from := i % 10 * perDataset
-				return p.store.ChangeFiles(t.Context(), d.Versions[0], func([]dataset.File) ([]dataset.File, error) { return files[from : from+perDataset], nil })
+				return p.store.ChangeFiles(t.Context(), d.Versions[0], func([]dataset.File) ([]dataset.File, error) {
+					return files[from : from+perDataset], nil
+				})
 			},
 			func(d *dataset.Dataset) error {
-				return p.store.Decide(t.Context(), d, d.Versions[0].As(dataset.Published, time.Now().UTC().Format(time.DateOnly), ""))
+				return p.store.Decide(t.Context(), d,
+					d.Versions[0].As(dataset.Published, time.Now().UTC().Format(time.DateOnly), ""))
 			},
 		} {
 			d, err := p.store.Dataset(t.Context(), id)

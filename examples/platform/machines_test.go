@@ -44,12 +44,14 @@ func TestContentNegotiation(t *testing.T) {
 	_, v := c.settled(path)
 	const page, ld, inXML, inJSON = "text/html; charset=utf-8", "application/ld+json", "application/vnd.datacite.datacite+xml", "application/vnd.datacite.datacite+json"
 	for accept, want := range map[string]string{
-		"": page, "*/*": page, "text/html": page, "application/pdf": page, "nonsense": page, "text/*": page, ld: ld, inXML: inXML, inJSON: inJSON,
+		"": page, "*/*": page, "text/html": page, "application/pdf": page, "nonsense": page, "text/*": page, ld: ld,
+		inXML: inXML, inJSON: inJSON,
 		"application/xml": "application/xml", "application/json": "application/json", "application/vnd.schemaorg.ld+json": "application/vnd.schemaorg.ld+json",
 		"text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8": page, // a browser
 		"text/html;q=0.5, application/ld+json":                                                  ld, "application/ld+json;q=0.5, text/html;q=0.6": page, "application/ld+json;q=0, */*": page,
 		"application/vnd.datacite.datacite+json;q=0.8, application/vnd.datacite.datacite+xml;q=0.9": inXML, "application/pdf, application/json;q=0.1": "application/json",
-		"application/x-bibtex": "application/x-bibtex; charset=utf-8", "text/x-bibliography": "text/x-bibliography; charset=utf-8", "text/plain;q=0.3, text/html;q=0.2": "text/plain; charset=utf-8",
+		"application/x-bibtex": "application/x-bibtex; charset=utf-8", "text/x-bibliography": "text/x-bibliography; " +
+			"charset=utf-8", "text/plain;q=0.3, text/html;q=0.2": "text/plain; charset=utf-8",
 	} {
 		res, text := reader.ask(http.MethodGet, path, "Accept", accept)
 		assert.Equal(t, http.StatusOK, res.StatusCode, accept)
@@ -58,10 +60,12 @@ func TestContentNegotiation(t *testing.T) {
 		assert.Contains(t, text, "Glacier", accept)
 		links := strings.Join(res.Header.Values("Link"), "\n")
 		for _, link := range []string{
-			`<https://schema.org/AboutPage>; rel="type"`, `<https://schema.org/Dataset>; rel="type"`, `<https://orcid.org/0000-0001-5727-2427>; rel="author"`, `<https://ror.org/04wxnsj81>; rel="author"`,
+			`<https://schema.org/AboutPage>; rel="type"`, `<https://schema.org/Dataset>; rel="type"`,
+			`<https://orcid.org/0000-0001-5727-2427>; rel="author"`, `<https://ror.org/04wxnsj81>; rel="author"`,
 			path + `/files/lengths.csv>; rel="item"; type="application/octet-stream"`,
 			`<` + v.Address() + `>; rel="cite-as"`, `<https://spdx.org/licenses/CC-BY-4.0>; rel="license"`,
-			`/export/datacite.xml>; rel="describedby"; type="application/xml"`, `/export/schema.jsonld>; rel="describedby"; type="application/ld+json"`,
+			`/export/datacite.xml>; rel="describedby"; type="application/xml"`, `/export/schema.jsonld>; rel="describedby"; ` +
+				`type="application/ld+json"`,
 		} {
 			assert.Contains(t, links, link)
 		}
@@ -170,7 +174,9 @@ func TestArchive(t *testing.T) {
 	}
 	_, v := c.now(path)
 	v.Files[6].Name = `up\../..\evil.txt` // of a platform that did not refuse it yet
-	require.NoError(t, c.platform.store.ChangeFiles(t.Context(), v, func([]dataset.File) ([]dataset.File, error) { return v.Files, nil }))
+	require.NoError(t, c.platform.store.ChangeFiles(t.Context(), v, func([]dataset.File) ([]dataset.File, error) {
+		return v.Files, nil
+	}))
 	res, _ := reader.ask(http.MethodGet, path+"/files.zip")
 	assert.Equal(t, http.StatusNotFound, res.StatusCode, "a draft is its owner's")
 	status, _ := c.get(path + "/files.zip")

@@ -38,7 +38,8 @@ func TestAdministration(t *testing.T) {
 		_, page = ada.get("/status")
 		return strings.Contains(page, "Tried 1 time:")
 	}, patience, 5*time.Millisecond)
-	for _, want := range []string{"422", "1 dataset, 1 of which failed", `href="` + path + `"`, "of grace", "1 file of ", " free</dd>", "go1."} {
+	for _, want := range []string{"422", "1 dataset, 1 of which failed", `href="` + path + `"`, "of grace", "1 file of ",
+		" free</dd>", "go1."} {
 		assert.Contains(t, page, want)
 	}
 	_, own := grace.get(path)
@@ -148,7 +149,8 @@ func (l *lockedBuffer) String() string {
 // ahead does not wait until then.
 func TestTheOutboxWaitsAsLongAsTheServiceAsks(t *testing.T) {
 	busy := func(int, *http.Request) *datacitetest.Fault {
-		return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: http.StatusTooManyRequests, RetryAfter: 3 * time.Hour}
+		return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: http.StatusTooManyRequests,
+			RetryAfter: 3 * time.Hour}
 	}
 	srv := serve(t, &datacitetest.Options{Faults: busy})
 	c := open(t, srv).as("ada")

@@ -86,9 +86,11 @@ func Open(c Config) (*Platform, error) {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	p.outbox = outbox.New(outbox.Outbox{
-		Store: p.store, MDS: registrar, DOIs: records, Records: keeper, By: c.By, Prefix: c.Prefix, Retry: cmp.Or(c.Retry, 10*time.Second), Log: p.log,
+		Store: p.store, MDS: registrar, DOIs: records, Records: keeper, By: c.By, Prefix: c.Prefix,
+		Retry: cmp.Or(c.Retry, 10*time.Second), Log: p.log,
 	})
-	p.counter = usage.New(usage.Settings{Store: p.store, Reports: reporter, By: c.By, Folder: c.Folder, Proxies: c.Proxies, Token: c.Token, Limits: c.Usage, Log: p.log})
+	p.counter = usage.New(usage.Settings{Store: p.store, Reports: reporter, By: c.By, Folder: c.Folder, Proxies: c.Proxies,
+		Token: c.Token, Limits: c.Usage, Log: p.log})
 	if problem := p.counter.TokenProblem(time.Now()); problem != "" {
 		p.log.Warn(problem)
 	}
@@ -193,7 +195,8 @@ func (p *Platform) serve(ctx context.Context, listener net.Listener) error {
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelInfo),
 	}
-	p.log.Info("started", "listen", listener.Addr().String(), "service", p.pages.Service, "public", p.pages.By.Public, "version", p.pages.Versions[0].Text)
+	p.log.Info("started", "listen", listener.Addr().String(), "service", p.pages.Service, "public", p.pages.By.Public,
+		"version", p.pages.Versions[0].Text)
 	var work sync.WaitGroup
 	work.Go(func() { p.Run(ctx) })
 	served := make(chan error, 1)
@@ -225,7 +228,8 @@ func versions() []pages.Version {
 		return nil
 	}
 	all := []pages.Version{{Of: "Platform", Text: info.Main.Version}, {Of: "Go", Text: info.GoVersion}}
-	for _, of := range []struct{ path, name string }{{"github.com/datacite-go/datacite-go", "SDK"}, {"modernc.org/sqlite", "SQLite driver"}} {
+	for _, of := range []struct{ path, name string }{{"github.com/datacite-go/datacite-go", "SDK"},
+		{"modernc.org/sqlite", "SQLite driver"}} {
 		i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == of.path })
 		if i >= 0 {
 			version := info.Deps[i].Version

@@ -127,7 +127,8 @@ func (c *person) again(name string) *person {
 // fields are a form that can be stored.
 func fields(title string) map[string]string {
 	return map[string]string{
-		"title": title, "description": "Monthly lengths of the Äletsch glacier.\r\n\r\nMeasured by hand.", "year": "2026", "license": "CC-BY-4.0", "revision": "0",
+		"title": title, "description": "Monthly lengths of the Äletsch glacier.\r\n\r\nMeasured by hand.", "year": "2026",
+		"license": "CC-BY-4.0", "revision": "0",
 		"family0": "Lovelace", "given0": "Ada", "orcid0": "https://orcid.org/0000-0001-5727-2427", "affiliation0": "DataCite 04wxnsj81",
 		"kind1": "Organisation", "family1": "Glacier Institute", "ror1": "https://ror.org/04wxnsj81",
 		"funder0": "Science Fund", "funderror0": "04wxnsj81", "award0": "G-7", "awardtitle0": "Ice",
@@ -312,7 +313,8 @@ func TestTheLifeOfADataset(t *testing.T) {
 		assert.Equal(t, []string{"HasVersion " + v.DOI}, related(t, srv, d.DOI))
 
 		_, page := reader.get(path)
-		assert.Contains(t, page, "Lovelace, Ada; Glacier Institute (2026): Glacier length. Version 1. Test Repository. https://doi.org/"+v.DOI)
+		assert.Contains(t, page, "Lovelace, Ada; Glacier Institute (2026): Glacier length. Version 1. Test Repository. "+
+			"https://doi.org/"+v.DOI)
 		assert.Contains(t, page, `"@type":"Dataset"`)
 		assert.Contains(t, page, `<meta name="citation_author" content="Lovelace, Ada">`)
 		assert.Contains(t, page, `<meta name="citation_doi" content="`+v.DOI+`">`)
@@ -481,7 +483,8 @@ func TestANameThatIsTaken(t *testing.T) {
 	assert.Contains(t, page, v.Address()+", not reserved yet")
 	taken := []string{d.DOI, v.DOI}
 	for _, name := range taken {
-		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"titles":[{"title":"Of another system"}],"state":"findable"}`, name)))
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+			`{"doi":%q,"titles":[{"title":"Of another system"}],"state":"findable"}`, name)))
 	}
 	srv.SetFaults(nil)
 	draft := func() *dataset.Version {
@@ -518,7 +521,8 @@ func TestCheck(t *testing.T) {
 		require.NoError(t, srv.MDS().Hide(t.Context(), names[0]))
 		_, err := srv.MDS().PutURL(t.Context(), names[1], "https://elsewhere.example.org/")
 		require.NoError(t, err)
-		_, err = srv.DOIs().Update(t.Context(), names[2], &dois.Draft{Record: metadata.Record{Titles: []metadata.Title{{Title: "Another title"}}}})
+		_, err = srv.DOIs().Update(t.Context(), names[2],
+			&dois.Draft{Record: metadata.Record{Titles: []metadata.Title{{Title: "Another title"}}}})
 		require.NoError(t, err)
 		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/foreign","viewCount":3}`)))
 
@@ -529,7 +533,8 @@ func TestCheck(t *testing.T) {
 			_, page = c.get("/status")
 			return strings.Contains(page, "10.5072/foreign")
 		}, patience, 5*time.Millisecond)
-		for _, want := range []string{names[0] + ": state", names[1] + ": url", names[2] + ": titles[0].title", "10.5072/foreign is registered and belongs to no public dataset"} {
+		for _, want := range []string{names[0] + ": state", names[1] + ": url", names[2] + ": titles[0].title",
+			"10.5072/foreign is registered and belongs to no public dataset"} {
 			assert.Contains(t, page, want)
 		}
 		assert.NotContains(t, page, names[3])
@@ -565,14 +570,15 @@ func TestCommandLine(t *testing.T) {
 	var out bytes.Buffer
 	folder := filepath.Join(t.TempDir(), "data")
 	for line, want := range map[string]string{
-		"extra":                        `unknown command "extra"`,
-		"--proxy proxy.example.org":    "--proxy",
-		"--servce test":                "--servce; platform -h lists the flags",
-		"--service tset":               `--service: "tset" is not test, production or a URL`,
-		"--service test":               "the service test needs --data, --prefix, --public, DATACITE_USERNAME, DATACITE_PASSWORD",
-		"--log xml":                    `--log is "xml"`,
-		"account add ada":              "--data is missing",
-		"account add --data " + folder: "accepts 1 arg",
+		"extra":                     `unknown command "extra"`,
+		"--proxy proxy.example.org": "--proxy",
+		"--servce test":             "--servce; platform -h lists the flags",
+		"--service tset":            `--service: "tset" is not test, production or a URL`,
+		"--service test": "the service test needs --data, --prefix, --public, DATACITE_USERNAME, " +
+			"DATACITE_PASSWORD",
+		"--log xml":                                `--log is "xml"`,
+		"account add ada":                          "--data is missing",
+		"account add --data " + folder:             "accepts 1 arg",
 		"--data " + folder + " --listen 192.0.2.1": "listen tcp 192.0.2.1:8090",
 	} {
 		require.NoError(t, os.MkdirAll(folder, 0o700))
@@ -582,13 +588,15 @@ func TestCommandLine(t *testing.T) {
 	}
 	t.Setenv("DATACITE_USERNAME", "EXAMPLE.REPO")
 	t.Setenv("DATACITE_PASSWORD", "secret")
-	err := run(t.Context(), strings.Fields("--service test --prefix 10.1234 --public data.example.org --data "+folder), &out, io.Discard)
+	err := run(t.Context(), strings.Fields("--service test --prefix 10.1234 --public data.example.org --data "+folder),
+		&out, io.Discard)
 	assert.ErrorContains(t, err, `--public: "data.example.org" is not the address of a host`)
 	err = run(t.Context(), strings.Fields("backup --data "+folder), &out, io.Discard)
 	assert.ErrorContains(t, err, "backup needs one folder to copy to")
 	assert.Equal(t, 2, code(err))
 	t.Setenv("DATACITE_SERVICE", "production")
-	assert.ErrorContains(t, run(t.Context(), nil, &out, io.Discard), "the service production needs --data, --prefix, --public", "a demonstration registers no real DOI")
+	assert.ErrorContains(t, run(t.Context(), nil, &out, io.Discard),
+		"the service production needs --data, --prefix, --public", "a demonstration registers no real DOI")
 	t.Setenv("DATACITE_SERVICE", "")
 
 	ctx, stop := context.WithCancel(t.Context())
@@ -596,7 +604,8 @@ func TestCommandLine(t *testing.T) {
 	pages, lines := io.Pipe()
 	go func() { ended <- run(ctx, []string{"--port", "0"}, lines, io.Discard) }()
 	var address string
-	_, err = fmt.Fscanf(pages, "The registration service runs in memory: no real DOI is registered.\nThe repository is at %s", &address)
+	_, err = fmt.Fscanf(pages, "The registration service runs in memory: no real DOI is registered.\nThe repository is "+
+		"at %s", &address)
 	require.NoError(t, err)
 	go func() { _, _ = io.Copy(io.Discard, pages) }()
 	res, err := http.Get(address)
@@ -633,7 +642,8 @@ func TestAccounts(t *testing.T) {
 	}
 	require.NoError(t, s.Close())
 	for line, want := range map[string]string{
-		"role ada owner": `"owner" is not administrator or curator`, "role nobody curator": `no curator "nobody"`, "remove nobody": `no curator "nobody"`,
+		"role ada owner": `"owner" is not administrator or curator`, "role nobody curator": `no curator "nobody"`,
+		"remove nobody":            `no curator "nobody"`,
 		"remove eve --heir nobody": `no curator "nobody"`, "remove nobody --heir ada": `no curator "nobody"`, "remove eve --heir eve": `"eve" cannot be the heir of "eve"`,
 		"add e\ae": accounts.ErrName.Error(), "add " + strings.Repeat("e", 300): accounts.ErrName.Error(),
 	} {

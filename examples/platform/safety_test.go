@@ -61,9 +61,11 @@ func TestWhoMayDoWhat(t *testing.T) {
 			status int
 		}{
 			{reader, draft, tt.reader}, {grace, draft, tt.grace}, {reader, public, tt.publicReader}, {grace, public, tt.another},
-			{reader, "/datasets/9999-9999", tt.reader}, {grace, "/datasets/9999-9999", tt.grace}, // as if the draft did not exist
+			// as if the draft did not exist
+			{reader, "/datasets/9999-9999", tt.reader}, {grace, "/datasets/9999-9999", tt.grace},
 		} {
-			status, address, page := ask.who.do(tt.method, ask.path+tt.path, "application/x-www-form-urlencoded", strings.NewReader("reason=x&name=lengths.csv"))
+			status, address, page := ask.who.do(tt.method, ask.path+tt.path, "application/x-www-form-urlencoded",
+				strings.NewReader("reason=x&name=lengths.csv"))
 			assert.Equal(t, ask.status, status, "%s %s: %s", tt.method, ask.path+tt.path, page)
 			if status == http.StatusOK && tt.reader == 200 {
 				assert.Equal(t, "/login", address)
@@ -86,7 +88,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 		status, _ := reader.post(page, nil)
 		assert.Equal(t, http.StatusUnauthorized, status, page)
 	}
-	for _, path := range []string{"/nowhere", "/datasets/x", "/datasets/1", "/datasets/1/1", "/datasets/1/0", public + "/files/other.csv", public + "/files/..%2f..%2fplatform.db", public + "/export/exe"} {
+	for _, path := range []string{"/nowhere", "/datasets/x", "/datasets/1", "/datasets/1/1", "/datasets/1/0",
+		public + "/files/other.csv", public + "/files/..%2f..%2fplatform.db", public + "/export/exe"} {
 		status, _ := ada.get(path)
 		assert.Equal(t, http.StatusNotFound, status, path)
 	}
@@ -119,7 +122,8 @@ func TestLogins(t *testing.T) {
 	assert.Equal(t, http.StatusUnprocessableEntity, status)
 	_, page = ada.post("/password", map[string]string{"old": password, "new": "another password"})
 	assert.Equal(t, "/login", page)
-	_, page = ada.post("/login", map[string]string{"name": "ada", "password": "another password", "next": "//elsewhere.example.org"})
+	_, page = ada.post("/login", map[string]string{"name": "ada", "password": "another password",
+		"next": "//elsewhere.example.org"})
 	assert.Equal(t, "/mine", page, "another site is no next page")
 	_, page = ada.post("/logout", nil)
 	assert.Equal(t, "/", page)
@@ -149,7 +153,8 @@ func TestLogins(t *testing.T) {
 func TestOtherSites(t *testing.T) {
 	_, _, c := repository(t)
 	path := c.draft(fields("Glacier"))
-	for header, value := range map[string]string{"Origin": "https://elsewhere.example.org", "Sec-Fetch-Site": "cross-site"} {
+	for header, value := range map[string]string{"Origin": "https://elsewhere.example.org",
+		"Sec-Fetch-Site": "cross-site"} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+path+"/publish", nil)
 		require.NoError(t, err)
 		req.Header.Set(header, value)
@@ -159,7 +164,8 @@ func TestOtherSites(t *testing.T) {
 		assert.Equal(t, http.StatusForbidden, res.StatusCode)
 	}
 	for host, want := range map[string]int{
-		"repository.example.org": 200, "REPOSITORY.example.org": 200, "localhost:8090": 200, "127.0.0.1": 200, "[::1]:80": 200,
+		"repository.example.org": 200, "REPOSITORY.example.org": 200, "localhost:8090": 200, "127.0.0.1": 200,
+		"[::1]:80":              200,
 		"elsewhere.example.org": 421, "repository.example.org.elsewhere.example.org": 421, "192.0.2.1": 421, "localhost.example.org": 421, "": 421,
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -343,7 +349,8 @@ func TestFaultsOfForms(t *testing.T) {
 		{"scheme0=GND&term0", "", "Term of a classification 1, Term", "Write the term"},
 		{"term0=glaciers&scheme0", "", "Term of a classification 1, Classification", "Name the classification"},
 		{"cofamily0=Byron&role0", "x", "Contributor 1, Role", ""},
-		{"coorcid0=0000-0001-5727-2427&cofamily0", "", "Contributor 1, Family name, or name of the organisation", "A person needs a family name"},
+		{"coorcid0=0000-0001-5727-2427&cofamily0", "", "Contributor 1, Family name, or name of the organisation",
+			"A person needs a family name"},
 	} {
 		f := fields("Glacier <b>&</b>")
 		var field string
@@ -365,9 +372,12 @@ func TestFaultsOfForms(t *testing.T) {
 	assert.Zero(t, list.Total)
 
 	for _, tt := range []struct{ button, row, want string }{
-		{"more", "creator", "Lovelace Glacier Institute <empty>"}, {"up", "creator 1", "Glacier Institute Lovelace"}, {"up", "creator 0", "Lovelace Glacier Institute"},
-		{"remove", "creator 0", "Glacier Institute"}, {"remove", "creator 7", "Lovelace Glacier Institute"}, {"remove", "funder 0", "Lovelace Glacier Institute"},
-		{"remove", "creator x", "Lovelace Glacier Institute"}, {"remove", "creator", "Lovelace Glacier Institute"}, {"up", "creator x", "Lovelace Glacier Institute"},
+		{"more", "creator", "Lovelace Glacier Institute <empty>"}, {"up", "creator 1", "Glacier Institute Lovelace"},
+		{"up", "creator 0", "Lovelace Glacier Institute"},
+		{"remove", "creator 0", "Glacier Institute"}, {"remove", "creator 7",
+			"Lovelace Glacier Institute"}, {"remove", "funder 0", "Lovelace Glacier Institute"},
+		{"remove", "creator x", "Lovelace Glacier Institute"}, {"remove", "creator",
+			"Lovelace Glacier Institute"}, {"up", "creator x", "Lovelace Glacier Institute"},
 	} {
 		f := fields("Glacier")
 		f[tt.button] = tt.row

@@ -78,7 +78,8 @@ func TestNothingHiddenIsFound(t *testing.T) {
 
 	for _, who := range []*person{reader, c} { // the owner's own list is another page
 		for words, want := range map[string]string{
-			"alpha01": "", "1901": "", "beta02": "", "1902": "", v.DOI: "", "gamma03": "", "delta04": "", "epsilon05": "Edited", "zeta06": "", "eta07": "Embargoed", "theta08": "", "iota09": "",
+			"alpha01": "", "1901": "", "beta02": "", "1902": "", v.DOI: "", "gamma03": "", "delta04": "", "epsilon05": "Edited",
+			"zeta06": "", "eta07": "Embargoed", "theta08": "", "iota09": "",
 		} {
 			_, page := who.get("/?q=" + url.QueryEscape(words))
 			if want == "" {
@@ -90,7 +91,8 @@ func TestNothingHiddenIsFound(t *testing.T) {
 		for _, page := range []string{"/", "/?q=eta07"} {
 			_, text := who.get(page)
 			assert.Contains(t, text, "eta07, Ada", page)
-			for _, hidden := range []string{"alpha01", "beta02", "gamma03", "delta04", "zeta06", "theta08", ">1901<", ">1902<", ">1906<"} {
+			for _, hidden := range []string{"alpha01", "beta02", "gamma03", "delta04", "zeta06", "theta08", ">1901<", ">1902<",
+				">1906<"} {
 				assert.NotContains(t, text, hidden, page)
 			}
 		}

@@ -27,7 +27,9 @@ type statement map[string]string
 // ofRecord reads a record as a statement.
 func ofRecord(r *metadata.Record) statement {
 	s := statement{
-		"doi": r.DOI, "title": r.Titles[0].Title, "year": string(r.PublicationYear), "license": strings.ToUpper(r.RightsList[0].RightsIdentifier), // the service has it in lower case
+		// the service has it in lower case
+		"doi": r.DOI, "title": r.Titles[0].Title, "year": string(r.PublicationYear),
+		"license": strings.ToUpper(r.RightsList[0].RightsIdentifier),
 		"version": r.Version, "publisher": r.Publisher.Name, "type": r.Types.SchemaOrg, "language": r.Language,
 	}
 	for _, d := range r.Dates {
@@ -39,7 +41,8 @@ func ofRecord(r *metadata.Record) statement {
 	for _, d := range r.Descriptions {
 		s[string(d.DescriptionType)] = d.Description
 	}
-	for _, list := range []struct{ name, value string }{{"keywords", fmt.Sprint(subjectsOf(r))}, {"creators", names(r.Creators)}, {"contributors", names(r.Contributors)}} {
+	for _, list := range []struct{ name, value string }{{"keywords", fmt.Sprint(subjectsOf(r))},
+		{"creators", names(r.Creators)}, {"contributors", names(r.Contributors)}} {
 		s[list.name] = list.value
 	}
 	return s
@@ -93,9 +96,12 @@ func (c *person) forms(srv *datacitetest.Server, path string) (f forms) {
 	require.NoError(c, err)
 	at, err := srv.DOIs().Get(c.Context(), v.DOI, nil)
 	require.NoError(c, err)
-	fromXML.Types.SchemaOrg, fromJSON.Types.SchemaOrg = at.Types.SchemaOrg, at.Types.SchemaOrg // only the service derives it
-	f.statements = map[string]statement{"XML": ofRecord(fromXML), "JSON": ofRecord(fromJSON), "service": ofRecord(&at.Record)}
-	f.texts = map[string]string{"page": f.page, "JSON-LD": ld, "XML": inXML, "JSON": inJSON, "service": string(at.Raw), "search": f.search}
+	// only the service derives it
+	fromXML.Types.SchemaOrg, fromJSON.Types.SchemaOrg = at.Types.SchemaOrg, at.Types.SchemaOrg
+	f.statements = map[string]statement{"XML": ofRecord(fromXML), "JSON": ofRecord(fromJSON),
+		"service": ofRecord(&at.Record)}
+	f.texts = map[string]string{"page": f.page, "JSON-LD": ld, "XML": inXML, "JSON": inJSON, "service": string(at.Raw),
+		"search": f.search}
 	for _, name := range []string{"bibtex.bib", "citation.txt"} {
 		_, f.texts[name] = c.get(path + "/export/" + name)
 	}
@@ -118,7 +124,8 @@ func TestAllFormsAgree(t *testing.T) {
 			{"open", "", "", "", today[:4], today, today, true, "Everybody may download the files."},
 			{"embargo", later, "", "", later[:4], today, later, false, "The files are public from " + later + " on."},
 			{"published elsewhere before", "", "", "1999", "1999", "1999", today, true, "Everybody may download the files."},
-			{"withdrawn", "", "The glacier is gone.", "", today[:4], today, today, false, "The files were withdrawn on " + today + "."},
+			{"withdrawn", "", "The glacier is gone.", "", today[:4], today, today, false,
+				"The files were withdrawn on " + today + "."},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				c, reader := &person{t, c.platform, c.client, c.url}, &person{t, reader.platform, reader.client, reader.url}
@@ -142,12 +149,15 @@ func TestAllFormsAgree(t *testing.T) {
 				assert.Equal(t, tt.wantYear, s["year"])
 				assert.Equal(t, tt.withdrawn, s["reason"])
 				for member, want := range map[string]any{
-					"@id": v.Address(), "@type": s["type"], "name": s["title"], "datePublished": s["Issued"], "dcterms:available": s["Available"], "version": s["version"],
-					"license": "https://spdx.org/licenses/" + s["license"], "inLanguage": s["language"], "isAccessibleForFree": tt.free, "conditionsOfAccess": tt.access,
+					"@id": v.Address(), "@type": s["type"], "name": s["title"], "datePublished": s["Issued"],
+					"dcterms:available": s["Available"], "version": s["version"],
+					"license": "https://spdx.org/licenses/" +
+						s["license"], "inLanguage": s["language"], "isAccessibleForFree": tt.free, "conditionsOfAccess": tt.access,
 				} {
 					assert.Equal(t, want, f.jsonLD[member], member)
 				}
-				for _, shown := range []string{s["title"], v.Address(), s["license"], "published on " + today, tt.access, tt.withdrawn, "Anne Byron", "Snow Fund", "10.5072/article-1", "German", "(" + tt.wantYear + "): Glacier length"} {
+				for _, shown := range []string{s["title"], v.Address(), s["license"], "published on " + today, tt.access,
+					tt.withdrawn, "Anne Byron", "Snow Fund", "10.5072/article-1", "German", "(" + tt.wantYear + "): Glacier length"} {
 					assert.Contains(t, f.page, shown)
 				}
 				assert.Contains(t, f.texts["bibtex.bib"], "year = {"+tt.wantYear+"}")
@@ -189,9 +199,10 @@ func TestTypes(t *testing.T) {
 	srv := serve(t, nil)
 	for _, general := range dataset.Types {
 		d := &dataset.Dataset{DOI: "10.5072/c"}
-		v := &dataset.Version{Number: 1, DOI: "10.5072/" + strings.ToLower(string(general)), State: dataset.Published, Published: "2026-10-14", About: dataset.About{
-			Title: "Ice", Type: string(general), License: "MIT", Creators: []dataset.Creator{{Family: "Lovelace"}},
-		}}
+		v := &dataset.Version{Number: 1, DOI: "10.5072/" + strings.ToLower(string(general)), State: dataset.Published,
+			Published: "2026-10-14", About: dataset.About{
+				Title: "Ice", Type: string(general), License: "MIT", Creators: []dataset.Creator{{Family: "Lovelace"}},
+			}}
 		d.Versions = []*dataset.Version{v}
 		record := d.Record(v, dataset.Repository{Name: "Rock"})
 		require.NoError(t, record.Validate())
@@ -213,7 +224,8 @@ func TestPublishingIsAskedAbout(t *testing.T) {
 	assert.Equal(t, http.StatusConflict, status, "nothing was shown")
 	_, page := c.get(path + "/publish")
 	page = html.UnescapeString(page)
-	for _, public := range []string{"Glacier length", "Monthly lengths", "With a tape", "Gletscher", v.Address(), draft.Address(), "public from " + form["embargo"], "lengths.csv, 13 bytes", v.Files[0].SHA256, v.Citation(c.platform.outbox.By)} {
+	for _, public := range []string{"Glacier length", "Monthly lengths", "With a tape", "Gletscher", v.Address(),
+		draft.Address(), "public from " + form["embargo"], "lengths.csv, 13 bytes", v.Files[0].SHA256, v.Citation(c.platform.outbox.By)} {
 		assert.Contains(t, page, public)
 	}
 	seen := shown.FindStringSubmatch(page)[1]
@@ -252,7 +264,8 @@ func TestPublishingIsAskedAbout(t *testing.T) {
 			form["revision"], form["title"] = fmt.Sprint(v.Revision), "Corrected in another window"
 			c.post(path+"/edit", form)
 		}
-		status, page = c.post(path+question, map[string]string{"reason": "Wrong.", "shown": shown.FindStringSubmatch(page)[1]})
+		status, page = c.post(path+question,
+			map[string]string{"reason": "Wrong.", "shown": shown.FindStringSubmatch(page)[1]})
 		assert.Equal(t, http.StatusConflict, status, question)
 		assert.Contains(t, page, map[string]string{"/withdraw": ">\nWrong.</textarea>", "/discard": "unseen.csv"}[question])
 	}
@@ -271,8 +284,9 @@ func TestDirections(t *testing.T) {
 	c.decide(path+"/publish", nil)
 	c.settled(path)
 	for address, marks := range map[string][]string{
-		path: {`<h1 dir="auto" lang="he">אורך`, `<p class="paragraph" dir="auto" lang="he">`, `<bdi>דוד כהן</bdi>`, `<bdi>כהן, דוד</bdi>`, `<bdi lang="he">אורך`, `<bdi>lengths.csv</bdi>`},
-		"/":  {`dir="auto" lang="he">אורך`, `<bdi>כהן, דוד</bdi>`},
+		path: {`<h1 dir="auto" lang="he">אורך`, `<p class="paragraph" dir="auto" lang="he">`, `<bdi>דוד כהן</bdi>`,
+			`<bdi>כהן, דוד</bdi>`, `<bdi lang="he">אורך`, `<bdi>lengths.csv</bdi>`},
+		"/": {`dir="auto" lang="he">אורך`, `<bdi>כהן, דוד</bdi>`},
 	} {
 		_, page := reader.ask(http.MethodGet, address)
 		for _, mark := range marks {

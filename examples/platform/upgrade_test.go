@@ -105,13 +105,17 @@ func complete(t *testing.T, s *store.Store) {
 		for _, d := range list.Datasets {
 			for _, v := range d.Versions {
 				states[fmt.Sprint(d.ID, "/", v.Number)] = owner + ": " + v.About.Title + ", " + v.Status()
-				assert.Equal(t, []dataset.File{{Name: "lengths.csv", Size: 13, SHA256: "6baa13ed3d64eae69c65985ab1f4547fad05b116efc4ee647b0be4672983fac0"}}, v.Files)
+				assert.Equal(t, []dataset.File{
+					{Name: "lengths.csv", Size: 13,
+						SHA256: "6baa13ed3d64eae69c65985ab1f4547fad05b116efc4ee647b0be4672983fac0"}}, v.Files)
 				assert.Equal(t, "Monthly lengths of the Äletsch glacier.\n\nMeasured by hand.", v.About.Description)
 				assert.Equal(t, []dataset.Creator{
-					{Family: "Lovelace", Given: "Ada", ORCID: "0000-0001-5727-2427", Affiliations: []dataset.Affiliation{{Name: "DataCite", ROR: "04wxnsj81"}}},
+					{Family: "Lovelace", Given: "Ada", ORCID: "0000-0001-5727-2427",
+						Affiliations: []dataset.Affiliation{{Name: "DataCite", ROR: "04wxnsj81"}}},
 					{Organisation: true, Family: "Glacier Institute", ROR: "04wxnsj81"},
 				}, v.About.Creators)
-				assert.Equal(t, []dataset.Funder{{Name: "Science Fund", ROR: "04wxnsj81", Award: "G-7", AwardTitle: "Ice"}}, v.About.Funders)
+				assert.Equal(t, []dataset.Funder{{Name: "Science Fund", ROR: "04wxnsj81", Award: "G-7", AwardTitle: "Ice"}},
+					v.About.Funders)
 			}
 		}
 	}
@@ -139,5 +143,6 @@ func complete(t *testing.T, s *store.Store) {
 	assert.Equal(t, 6, accesses)
 	reports, err := s.Reports(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, []store.Report{{Month: "2026-11", ID: "be70fedb-a54a-51ca-96d7-bc52b92b8ef9", Datasets: 4, Used: store.Used{Views: 6, Downloads: 1}}}, reports)
+	assert.Equal(t, []store.Report{{Month: "2026-11", ID: "be70fedb-a54a-51ca-96d7-bc52b92b8ef9", Datasets: 4,
+		Used: store.Used{Views: 6, Downloads: 1}}}, reports)
 }

@@ -94,7 +94,9 @@ func TestUsage(t *testing.T) {
 		c.background(c.platform.reportSoFar)
 		if strings.HasSuffix(t.Name(), string(datacitetest.Documented)) {
 			want = store.Used{Views: 12, Downloads: 1}
-			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"state":"findable","url":"http://repository.example.org%s","titles":[{"title":"Glacier"}],"viewCount":12,"downloadCount":1}`, v.DOI, path)))
+			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
+				`{"doi":%q,"state":"findable","url":"http://repository.example.org%s","titles":[{"title":"Glacier"}],`+
+					`"viewCount":12,"downloadCount":1}`, v.DOI, path)))
 		}
 		srv.ProcessUsage()
 		c.background(c.platform.outbox.Check)
@@ -124,7 +126,9 @@ func TestMonthlyReports(t *testing.T) {
 		_, v := c.settled(path)
 		c.database(`UPDATE version SET published = '2000-01-01'`)
 		used := func(at time.Time, by string) {
-			_, err := c.platform.store.Accessed(t.Context(), store.Access{Dataset: v.Dataset, Number: v.Number, Event: counter.Event{Time: at, URL: path, Address: by, Agent: firefox, Request: true}})
+			_, err := c.platform.store.Accessed(t.Context(),
+				store.Access{Dataset: v.Dataset, Number: v.Number,
+					Event: counter.Event{Time: at, URL: path, Address: by, Agent: firefox, Request: true}})
 			require.NoError(t, err)
 		}
 		now := time.Now().UTC()

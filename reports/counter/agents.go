@@ -51,7 +51,8 @@ type agentText struct {
 
 func readAgent(agent string) *agentText {
 	for i := range len(agent) {
-		if agent[i] >= utf8.RuneSelf { // of three letters that are one without case, such as K, k and the Kelvin sign, this makes one
+		// of three letters that are one without case, such as K, k and the Kelvin sign, this makes one
+		if agent[i] >= utf8.RuneSelf {
 			return &agentText{agent, strings.ToLower(strings.ToUpper(agent)), false}
 		}
 	}
@@ -85,7 +86,8 @@ func NewAgents(patterns ...string) (*Agents, error) {
 	for i, text := range patterns {
 		var err error
 		if list[i], err = readPattern(text); err != nil {
-			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("pattern %d", i+1), Code: datacite.CodeSyntax, Reason: err.Error()})
+			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("pattern %d", i+1), Code: datacite.CodeSyntax,
+				Reason: err.Error()})
 		}
 	}
 	return newAgents(list), nil
@@ -100,7 +102,8 @@ func ReadAgents(r io.Reader) (*Agents, error) {
 	case err != nil:
 		return nil, err
 	case !utf8.Valid(data):
-		return nil, datacite.Invalid(datacite.Finding{Path: "user agents", Code: datacite.CodeEncoding, Reason: "are not valid UTF-8"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "user agents", Code: datacite.CodeEncoding,
+			Reason: "are not valid UTF-8"})
 	case json.Valid(data):
 		return readJSONAgents(data)
 	}
@@ -113,7 +116,8 @@ func ReadAgents(r io.Reader) (*Agents, error) {
 		}
 		p, err := readPattern(line)
 		if err != nil {
-			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("line %d", number), Code: datacite.CodeSyntax, Reason: err.Error()})
+			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("line %d", number), Code: datacite.CodeSyntax,
+				Reason: err.Error()})
 		}
 		list = append(list, p)
 	}
@@ -125,12 +129,14 @@ func readJSONAgents(data []byte) (*Agents, error) {
 		Pattern string `json:"pattern"`
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "user agents", Code: datacite.CodeSyntax, Reason: fmt.Sprintf("are not an array of objects with a pattern: %v", err)})
+		return nil, datacite.Invalid(datacite.Finding{Path: "user agents", Code: datacite.CodeSyntax,
+			Reason: fmt.Sprintf("are not an array of objects with a pattern: %v", err)})
 	}
 	patterns := make([]string, len(list))
 	for i, entry := range list {
 		if patterns[i] = entry.Pattern; entry.Pattern == "" {
-			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("[%d].pattern", i), Code: datacite.CodeMissing, Reason: "is missing"})
+			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("[%d].pattern", i), Code: datacite.CodeMissing,
+				Reason: "is missing"})
 		}
 	}
 	return NewAgents(patterns...)

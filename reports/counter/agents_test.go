@@ -74,13 +74,15 @@ func TestTheListIsThatOfCOUNTER(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{
-		"^.?$", "^ruby$", `aria2\/\d`, `axios\/\d`, `curl\/`, `HttpComponents\/1.1`, "http.?client", "httpx", "insomnia", `^java\/\d{1,2}.\d`,
+		"^.?$", "^ruby$", `aria2\/\d`, `axios\/\d`, `curl\/`, `HttpComponents\/1.1`, "http.?client", "httpx", "insomnia",
+		`^java\/\d{1,2}.\d`,
 		`Jersey\/\d`, "libcurl", "libwww", "lwp", "okhttp", `PHP\/`, "PycURL", "python", `ReactorNetty\/\d`, "RestSharp", "Typhoeus", "urllib", "Wget",
 	}, without)
 }
 
 func TestAPublishedListIsRead(t *testing.T) {
-	json := `[{"pattern": "bot", "last_changed": "2017-08-08"}, {"pattern": "^.?$"}, {"pattern": "curl\\/"}, {"pattern": "[^a]fish"}]`
+	json := `[{"pattern": "bot", "last_changed": "2017-08-08"}, {"pattern": "^.?$"}, {"pattern": "curl\\/"}, ` +
+		`{"pattern": "[^a]fish"}]`
 	text := "# robots\nbot\r\n\n^.?$\ncurl\\/\n[^a]fish"
 	for _, list := range []string{json, text} {
 		agents, err := counter.ReadAgents(strings.NewReader(list))
@@ -111,7 +113,8 @@ func TestAListWithFaults(t *testing.T) {
 
 // TestAListFindsWhatEachPatternFinds compares lists with their patterns, tried one by one.
 func TestAListFindsWhatEachPatternFinds(t *testing.T) {
-	pieces := []string{"a", "b", "A", "ab", "ba", "bab", "B", "é", "É", `\d`, "1", ".", "a?", "(ab|ba)", "(b+)", "[ab]", "^", "$", "(ab){2}", "b*", "k", "\u212a", "(?-i:B)"}
+	pieces := []string{"a", "b", "A", "ab", "ba", "bab", "B", "é", "É", `\d`, "1", ".", "a?", "(ab|ba)", "(b+)", "[ab]",
+		"^", "$", "(ab){2}", "b*", "k", "\u212a", "(?-i:B)"}
 	for seed := range uint64(800) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		patterns := make([]string, r.IntN(6))
@@ -150,7 +153,9 @@ func FuzzReadAgents(f *testing.F) {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			return
 		}
-		want := slices.ContainsFunc(agents.Patterns(), func(p string) bool { return regexp.MustCompile("(?i)" + p).MatchString(agent) })
+		want := slices.ContainsFunc(agents.Patterns(), func(p string) bool {
+			return regexp.MustCompile("(?i)" + p).MatchString(agent)
+		})
 		require.Equal(t, want, agents.Match(agent))
 	})
 }

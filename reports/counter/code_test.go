@@ -30,7 +30,8 @@ func clicks(times ...string) (events []counter.Event) {
 		if err != nil {
 			panic(err)
 		}
-		events = append(events, counter.Event{DOI: "10.5072/a", Time: at, URL: "/a", Address: "192.0.2.1", Agent: "Mozilla/5.0 (X11)"})
+		events = append(events, counter.Event{DOI: "10.5072/a", Time: at, URL: "/a", Address: "192.0.2.1",
+			Agent: "Mozilla/5.0 (X11)"})
 	}
 	return events
 }
@@ -69,7 +70,8 @@ func TestExamplesOfTheGuide(t *testing.T) {
 		for _, row := range count(t, events, nil) {
 			n[row.Metric] += row.Count
 		}
-		got := fmt.Sprint(n[reports.MetricTotalDatasetInvestigations], n[reports.MetricTotalDatasetRequests], n[reports.MetricUniqueDatasetInvestigations], n[reports.MetricUniqueDatasetRequests])
+		got := fmt.Sprint(n[reports.MetricTotalDatasetInvestigations], n[reports.MetricTotalDatasetRequests],
+			n[reports.MetricUniqueDatasetInvestigations], n[reports.MetricUniqueDatasetRequests])
 		assert.Equal(t, strings.Join(row[2:], " "), got, "%s by %s", row[0], row[1])
 	}
 }
@@ -96,10 +98,12 @@ func TestMonths(t *testing.T) {
 	assert.Empty(t, months(october, across), "the click of October is removed by that of November")
 	assert.Equal(t, counter.Tally{DoubleClicks: 1, OtherMonths: 1}, sum)
 	assert.Equal(t, []string{"2026-10-01 1"}, months(october, across[:1]))
-	assert.Equal(t, []string{"2026-10-01 1"}, months(october, clicks("2026-10-31T23:59:50", "2026-11-01T00:00:10")), "by address they are two sessions")
+	assert.Equal(t, []string{"2026-10-01 1"}, months(october, clicks("2026-10-31T23:59:50", "2026-11-01T00:00:10")),
+		"by address they are two sessions")
 
 	days := counter.Options{Period: reports.Period{BeginDate: "2026-10-14", EndDate: "2026-10-14"}}
-	assert.Equal(t, []string{"2026-10-01 1"}, months(days, clicks("2026-10-13T23:00:00", "2026-10-14T00:00:00", "2026-10-15T00:00:00")))
+	assert.Equal(t, []string{"2026-10-01 1"},
+		months(days, clicks("2026-10-13T23:00:00", "2026-10-14T00:00:00", "2026-10-15T00:00:00")))
 }
 
 func TestWhatBecameOfEachEvent(t *testing.T) {
@@ -129,14 +133,16 @@ func TestKeys(t *testing.T) {
 	events := []counter.Event{
 		{DOI: "10.5072/a", User: "u"}, {DOI: "10.5072/b", User: "u"}, {DOI: "10.5072/a", User: "v"},
 		{DOI: "10.5072/a", Cookie: "u"}, {DOI: "10.5072/a", Session: "u"}, {DOI: "10.5072/a", Address: "u"},
-		{DOI: "10.5072/a", Address: "u", Agent: "v"}, {DOI: "10.5072/a", Address: "uv"}, {DOI: "10.5072/a", Agent: "uv"}, {DOI: "10.5072/a"},
+		{DOI: "10.5072/a", Address: "u",
+			Agent: "v"}, {DOI: "10.5072/a", Address: "uv"}, {DOI: "10.5072/a", Agent: "uv"}, {DOI: "10.5072/a"},
 	}
 	keys := map[string]bool{}
 	for _, e := range events {
 		keys[counter.Key(e)] = true
 	}
 	assert.Len(t, keys, len(events))
-	secret := counter.Event{DOI: "https://doi.org/10.5072/A", User: "jane", Cookie: "c", Session: "s", Address: "192.0.2.1", Agent: "x", URL: "/", Time: time.Now(), Request: true}
+	secret := counter.Event{DOI: "https://doi.org/10.5072/A", User: "jane", Cookie: "c", Session: "s",
+		Address: "192.0.2.1", Agent: "x", URL: "/", Time: time.Now(), Request: true}
 	assert.Equal(t, counter.Key(events[0]), counter.Key(counter.Event{DOI: "doi:10.5072/A", User: "u", Cookie: "c"}))
 	assert.NotContains(t, counter.Key(secret), "jane")
 	assert.NotPanics(t, func() { counter.Key(counter.Event{DOI: "none"}) })
@@ -154,7 +160,8 @@ func TestAllInvalidEventsAreInTheError(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.NotContains(t, err.Error(), "abc")
 		for _, want := range []string{
-			`event 2, country: is "d"`, `event 3, country: is "Germany"`, `event 4, access: is "human"`, "event 5, time: is missing", "event 6, time: is in the year 12026",
+			`event 2, country: is "d"`, `event 3, country: is "Germany"`, `event 4, access: is "human"`,
+			"event 5, time: is missing", "event 6, time: is in the year 12026",
 		} {
 			assert.ErrorContains(t, err, want)
 		}
@@ -168,7 +175,9 @@ func TestAllInvalidEventsAreInTheError(t *testing.T) {
 	assert.Panics(t, func() { counter.CountKey(events, nil) })
 	assert.Nil(t, counter.CountKey(nil, nil))
 
-	many := with(clicks(strings.Split(strings.Repeat("10:01:00,", 500)+"10:01:00", ",")...), func(e *counter.Event) { e.Country = "Germany" })
+	many := with(clicks(strings.Split(strings.Repeat("10:01:00,", 500)+"10:01:00", ",")...), func(e *counter.Event) {
+		e.Country = "Germany"
+	})
 	for _, err := range counter.Count(source(many), nil) {
 		invalid := &datacite.ValidationError{}
 		require.ErrorAs(t, err, &invalid)
@@ -177,7 +186,8 @@ func TestAllInvalidEventsAreInTheError(t *testing.T) {
 	}
 }
 
-// TestADOIThatIsNoneIsLeftOutAndNamed: visitors type all kinds of text into URLs, and the month is counted all the same.
+// TestADOIThatIsNoneIsLeftOutAndNamed: visitors type all kinds of text into URLs, and the month is
+// counted all the same.
 func TestADOIThatIsNoneIsLeftOutAndNamed(t *testing.T) {
 	events := clicks(strings.Split(strings.Repeat("10:01:00,10:02:00,", 150)+"10:03:00", ",")...)
 	for i := range events {
@@ -209,7 +219,8 @@ func TestADOIThatIsNoneIsLeftOutAndNamed(t *testing.T) {
 	days, err := counter.OpenDays(t.TempDir(), opts)
 	require.NoError(t, err)
 	defer days.Close()
-	_, err = days.Add([]counter.EventLog{{Name: "a.log", Version: "1", Events: source(events)}}, &counter.AddOptions{Tally: &sum})
+	_, err = days.Add([]counter.EventLog{{Name: "a.log", Version: "1", Events: source(events)}},
+		&counter.AddOptions{Tally: &sum})
 	require.NoError(t, err)
 	named("a.log: ")
 	var stored []reports.Row
@@ -222,7 +233,8 @@ func TestADOIThatIsNoneIsLeftOutAndNamed(t *testing.T) {
 
 func TestInvalidOptions(t *testing.T) {
 	for _, o := range []counter.Options{
-		{Period: reports.Period{BeginDate: "2026-10-01"}}, {Period: reports.Period{BeginDate: "2026-10-31", EndDate: "2026-10-01"}},
+		{Period: reports.Period{BeginDate: "2026-10-01"}},
+		{Period: reports.Period{BeginDate: "2026-10-31", EndDate: "2026-10-01"}},
 		{Period: reports.Period{BeginDate: "October", EndDate: "2026-10-01"}}, {Memory: -1},
 	} {
 		var errs []error
@@ -231,7 +243,8 @@ func TestInvalidOptions(t *testing.T) {
 		}
 		require.Len(t, errs, 1)
 		assert.ErrorIs(t, errs[0], datacite.ErrInvalid)
-		assert.Equal(t, map[bool]string{true: "Options.Memory", false: "Options.Period"}[o.Memory < 0], datacite.Findings(errs[0])[0].Path)
+		assert.Equal(t, map[bool]string{true: "Options.Memory", false: "Options.Period"}[o.Memory < 0],
+			datacite.Findings(errs[0])[0].Path)
 		assert.Panics(t, func() { counter.CountKey(clicks("10:01:00"), &o) })
 	}
 }
@@ -282,12 +295,14 @@ func TestNoRoomForTheTemporaryFile(t *testing.T) {
 // TestAnIPv6AddressHasManySpellings: it is one visitor, by all of them.
 func TestAnIPv6AddressHasManySpellings(t *testing.T) {
 	spellings := [][]string{
-		{"2001:db8::1", "2001:DB8:0:0:0:0:0:1", "2001:0db8::0001"}, {"192.0.2.1", "::ffff:192.0.2.1", "::FFFF:c000:0201"}, {"a:pseudonym", "a:pseudonym"},
+		{"2001:db8::1", "2001:DB8:0:0:0:0:0:1", "2001:0db8::0001"}, {"192.0.2.1", "::ffff:192.0.2.1", "::FFFF:c000:0201"},
+		{"a:pseudonym", "a:pseudonym"},
 	}
 	for _, one := range spellings {
 		var events []counter.Event
 		for i, address := range one {
-			events = append(events, counter.Event{DOI: "10.5072/a", URL: "/a", Time: time.Date(2026, 10, 14, 10, 1, 10*i, 0, time.UTC), Address: address, Agent: "Mozilla/5.0 (X11)"})
+			events = append(events, counter.Event{DOI: "10.5072/a", URL: "/a",
+				Time: time.Date(2026, 10, 14, 10, 1, 10*i, 0, time.UTC), Address: address, Agent: "Mozilla/5.0 (X11)"})
 			assert.Equal(t, counter.Key(events[0]), counter.Key(events[i]))
 		}
 		for _, rows := range [][]reports.Row{count(t, events, nil), counter.CountKey(events, nil)} {

@@ -88,7 +88,9 @@ func Count(events iter.Seq2[Event, error], opts *Options) iter.Seq2[reports.Row,
 			yield(reports.Row{}, err)
 			return
 		}
-		if err := r.count(events, func(row reports.Row) bool { return yield(row, nil) }); err != nil && !errors.Is(err, errLeft) {
+		if err := r.count(events, func(row reports.Row) bool {
+			return yield(row, nil)
+		}); err != nil && !errors.Is(err, errLeft) {
 			yield(reports.Row{}, err)
 		}
 	}
@@ -155,7 +157,8 @@ func newRules(opts *Options) (*rules, error) {
 		r.Faulty = func(f datacite.Finding) { slog.Error("counter: an access is not counted", "error", f.String()) }
 	}
 	if r.Memory < 0 {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Memory", Code: datacite.CodeLimit, Reason: "is negative"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Memory", Code: datacite.CodeLimit,
+			Reason: "is negative"})
 	}
 	if r.Period == (reports.Period{}) {
 		return r, nil
@@ -163,7 +166,9 @@ func newRules(opts *Options) (*rules, error) {
 	begin, err := r.Period.BeginDate.Time()
 	end, err2 := r.Period.EndDate.Time()
 	if err := cmp.Or(err, err2); err != nil || end.Before(begin) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: datacite.CodeDate, Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to a later one", r.Period.BeginDate, r.Period.EndDate)})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: datacite.CodeDate,
+			Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to a later one", r.Period.BeginDate,
+				r.Period.EndDate)})
 	}
 	r.begin, r.end = begin.Unix()/secondsOfDay, end.Unix()/secondsOfDay
 	return r, nil
@@ -269,7 +274,8 @@ func (r *rules) count(events iter.Seq2[Event, error], yield func(reports.Row) bo
 	defer running.Wait()
 	defer cancel(errLeft)
 	for i := range workers {
-		w := &worker{recorder: newRecorder(r), events: make(chan []numbered, 4), used: make(chan []numbered, 4), done: make(chan struct{}), datasets: make(chan dataset, 64)}
+		w := &worker{recorder: newRecorder(r), events: make(chan []numbered, 4), used: make(chan []numbered, 4),
+			done: make(chan struct{}), datasets: make(chan dataset, 64)}
 		w.sorter = extsort.Sorter{Memory: cmp.Or(r.Memory, 32<<20) / len(workers), Dir: cmp.Or(r.TempDir, os.TempDir())}
 		workers[i] = w
 		running.Go(func() {

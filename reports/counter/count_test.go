@@ -86,7 +86,8 @@ func makeLog(r *rand.Rand, zones []*time.Location) randomLog {
 		users[i] = u
 	}
 	urls := []string{"/a", "/a#top", "/b", "/c"}[:1+r.IntN(4)]
-	countries, steps, events := []string{"", "", "DE", "de", "fr"}, []time.Duration{0, 1, 1, 10, 10, 25, 29, 30, 31, 35, 59, 1800, 3600}, 14
+	countries, steps, events := []string{"", "", "DE", "de",
+		"fr"}, []time.Duration{0, 1, 1, 10, 10, 25, 29, 30, 31, 35, 59, 1800, 3600}, 14
 	if r.IntN(5) == 0 { // more than are searched for one by one
 		urls, countries = strings.Split("abcdefghijklmn", ""), strings.Fields("aa bb cc dd ee ff gg hh ii jj kk ll mm nn")
 		steps, events = []time.Duration{0, 0, 1, 1, 1, 2, 30}, 80
@@ -134,7 +135,9 @@ func TestEveryLogIsCountedAsTheCodeSays(t *testing.T) {
 		r.Shuffle(len(l.events), func(i, j int) { l.events[i], l.events[j] = l.events[j], l.events[i] })
 		rows := count(t, l.events, opts)
 		requireCounts(t, want, total(rows), "seed %d: %+v", seed, l)
-		require.True(t, slices.IsSortedFunc(rows, func(a, b reports.Row) int { return strings.Compare(a.DOI, b.DOI) }), "seed %d", seed)
+		require.True(t, slices.IsSortedFunc(rows, func(a, b reports.Row) int {
+			return strings.Compare(a.DOI, b.DOI)
+		}), "seed %d", seed)
 		require.Equal(t, len(l.events), int(got.Events()), "seed %d", seed)
 		require.Equal(t, sum.Counted, got.Counted, "seed %d", seed)
 
@@ -203,10 +206,12 @@ func TestRowsAreADataset(t *testing.T) {
 	assert.Equal(t, "10.5072/a", all[0].DatasetID[0].Value)
 	assert.Equal(t, []reports.Instance{
 		{MetricType: reports.MetricTotalDatasetInvestigations, AccessMethod: reports.AccessMachine, Count: 1},
-		{MetricType: reports.MetricTotalDatasetInvestigations, AccessMethod: reports.AccessRegular, Count: 1, CountryCounts: reports.CountryCounts{{Country: "de", Count: 1}}},
+		{MetricType: reports.MetricTotalDatasetInvestigations, AccessMethod: reports.AccessRegular, Count: 1,
+			CountryCounts: reports.CountryCounts{{Country: "de", Count: 1}}},
 		{MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessMachine, Count: 1},
 		{MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessMachine, Count: 1},
-		{MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular, Count: 1, CountryCounts: reports.CountryCounts{{Country: "de", Count: 1}}},
+		{MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular, Count: 1,
+			CountryCounts: reports.CountryCounts{{Country: "de", Count: 1}}},
 		{MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessMachine, Count: 1},
 	}, all[1].Performance[0].Instance)
 }

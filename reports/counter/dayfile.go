@@ -153,7 +153,8 @@ func mergeDays(open []*dayRows, yield func(reports.Row) bool) error {
 
 // compareRows sorts rows as Count does.
 func compareRows(a, b *reports.Row) int {
-	return cmp.Or(cmp.Compare(a.DOI, b.DOI), cmp.Compare(a.Date, b.Date), cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.Access, b.Access), cmp.Compare(a.Country, b.Country))
+	return cmp.Or(cmp.Compare(a.DOI, b.DOI), cmp.Compare(a.Date, b.Date), cmp.Compare(a.Metric, b.Metric),
+		cmp.Compare(a.Access, b.Access), cmp.Compare(a.Country, b.Country))
 }
 
 // dayRows are the rows of a day while they are read.
@@ -186,7 +187,8 @@ func (d *Days) open(date reports.Date, name string) (*dayRows, error) {
 
 // damaged is the fault of a file, and what to do.
 func damaged(path string, err error, remedy string) error {
-	return datacite.Invalid(datacite.Finding{File: path, Code: datacite.CodeSyntax, Reason: fmt.Sprintf("the file is damaged: %v; %s", err, remedy), Err: err})
+	return datacite.Invalid(datacite.Finding{File: path, Code: datacite.CodeSyntax,
+		Reason: fmt.Sprintf("the file is damaged: %v; %s", err, remedy), Err: err})
 }
 
 func (r *dayRows) damaged(err error) error {
@@ -212,7 +214,8 @@ func (r *dayRows) next() (ended bool, err error) {
 	if err != nil {
 		return true, r.damaged(err)
 	}
-	r.row = reports.Row{DOI: cells[0], Date: r.month, Metric: reports.MetricType(cells[1]), Access: reports.AccessMethod(cells[2]), Country: cells[3], Count: count}
+	r.row = reports.Row{DOI: cells[0], Date: r.month, Metric: reports.MetricType(cells[1]),
+		Access: reports.AccessMethod(cells[2]), Country: cells[3], Count: count}
 	return false, nil
 }
 

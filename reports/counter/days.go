@@ -46,8 +46,9 @@ type Days struct {
 
 // A EventLog is a log, or a part of one, that [Days.Add] counts.
 type EventLog struct {
-	Name    string                  // identifies the source in messages and in later calls, such as its path
-	Version string                  // changes whenever the content does, such as its checksum; "" means that the log is always read
+	Name string // identifies the source in messages and in later calls, such as its path
+	// changes whenever the content does, such as its checksum; "" means that the log is always read
+	Version string
 	Events  iter.Seq2[Event, error] // can be ranged over again
 }
 
@@ -65,7 +66,8 @@ type AddOptions struct {
 type Added struct {
 	Counted   []reports.Date // days that were counted, or counted again
 	Unchanged []string       // names of sources that were not read, since they were added before
-	Kept      []Day          // counts that stay though their logs are gone: deleted, or replaced by later ones when logs were rotated
+	// counts that stay though their logs are gone: deleted, or replaced by later ones when logs were rotated
+	Kept []Day
 }
 
 // A Day describes a day that was counted.
@@ -141,7 +143,8 @@ func OpenDays(folder string, opts *Options) (*Days, error) {
 }
 
 // errZeroDays is the error of Days that OpenDays did not make.
-var errZeroDays = datacite.Invalid(datacite.Finding{Path: "Days", Code: datacite.CodeMissing, Reason: "is the zero value; OpenDays makes one"})
+var errZeroDays = datacite.Invalid(datacite.Finding{Path: "Days", Code: datacite.CodeMissing,
+	Reason: "is the zero value; OpenDays makes one"})
 
 // Close lets other runs open the folder.
 func (d *Days) Close() error {
@@ -178,7 +181,9 @@ func (d *Days) read(rules string) error {
 		}
 	}
 	if d.index.Rules != rules {
-		return datacite.Invalid(datacite.Finding{Path: "Options", Code: datacite.CodeConflict, Reason: fmt.Sprintf("have another time zone, period or lists of user agents than the days in %s; count all of the month into an empty folder", d.folder)})
+		return datacite.Invalid(datacite.Finding{Path: "Options", Code: datacite.CodeConflict,
+			Reason: fmt.Sprintf("have another time zone, period or lists of user agents than the days in %s; count all of the "+
+				"month into an empty folder", d.folder)})
 	}
 	if d.index.Sources == nil {
 		d.index.Sources = map[string]addedSource{}
@@ -285,7 +290,8 @@ func (a *adding) scan() error {
 	a.parts, a.grown, a.changed = map[reports.Date]map[string]part{}, map[reports.Date]map[string]string{}, map[reports.Date][]part{}
 	for i, s := range a.sources {
 		if _, again := a.given[s.Name]; again || s.Name == "" || s.Events == nil {
-			return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("sources[%d]", i), Code: datacite.CodeMissing, Reason: fmt.Sprintf("is %q; each source needs a name of its own, and events", s.Name)})
+			return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("sources[%d]", i), Code: datacite.CodeMissing,
+				Reason: fmt.Sprintf("is %q; each source needs a name of its own, and events", s.Name)})
 		}
 		found, known := a.days.index.Sources[s.Name]
 		if known = known && s.Version != "" && s.Version == found.Version; known {
@@ -304,7 +310,8 @@ func (a *adding) scan() error {
 		}
 		for name, other := range a.given {
 			if len(found.Days) > 0 && maps.Equal(other.Days, found.Days) {
-				return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("sources[%d]", i), Code: datacite.CodeConflict, Reason: fmt.Sprintf("%s has the same accesses as %s", s.Name, name)})
+				return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("sources[%d]", i), Code: datacite.CodeConflict,
+					Reason: fmt.Sprintf("%s has the same accesses as %s", s.Name, name)})
 			}
 		}
 		a.given[s.Name] = found
@@ -398,7 +405,8 @@ func (a *adding) scanned(s *EventLog) (map[reports.Date]part, error) {
 			add(before, 0, sum)
 		}
 		if len(found) > mostDays {
-			return nil, datacite.Invalid(datacite.Finding{Code: datacite.CodeLimit, Reason: fmt.Sprintf("has accesses of more than %d days", mostDays)})
+			return nil, datacite.Invalid(datacite.Finding{Code: datacite.CodeLimit,
+				Reason: fmt.Sprintf("has accesses of more than %d days", mostDays)})
 		}
 	}
 	days := make(map[reports.Date]part, len(found))
@@ -427,7 +435,8 @@ func (a *adding) continues(date reports.Date, source string, p *part) {
 // sumOf is a number that is the same for the same access. Sums of it do not depend on order.
 func sumOf(name string, e *Event) uint64 {
 	sum := fnv.New64a()
-	fmt.Fprintf(sum, "%s\n%d\n%s\n%s\n%t\n%d", jsonlex.AppendLower(nil, name), e.Time.UnixNano(), e.URL, e.Agent, e.Request, visitorSum(e))
+	fmt.Fprintf(sum, "%s\n%d\n%s\n%s\n%t\n%d", jsonlex.AppendLower(nil, name), e.Time.UnixNano(), e.URL, e.Agent,
+		e.Request, visitorSum(e))
 	return sum.Sum64()
 }
 
@@ -465,7 +474,9 @@ func (a *adding) compare() error {
 				a.added.Kept = append(a.added.Kept, kept)
 			}
 		case len(missing) > 0 && !a.options.Replace:
-			faults = append(faults, datacite.Finding{Path: string(date), Code: datacite.CodeMissing, Reason: fmt.Sprintf("was counted from %s, whose accesses are in none of the logs: give all logs of the day", named(missing))})
+			faults = append(faults, datacite.Finding{Path: string(date), Code: datacite.CodeMissing,
+				Reason: fmt.Sprintf("was counted from %s, whose accesses are in none of the logs: give all logs of the day",
+					named(missing))})
 		default:
 			a.anew[date] = true
 		}
@@ -603,7 +614,8 @@ func (a *adding) write(dates []reports.Date) (files map[reports.Date]string, sum
 			}
 			writers[row.Date] = w
 		}
-		failed = w.rows.Write([]string{row.DOI, string(row.Metric), string(row.Access), row.Country, strconv.FormatInt(row.Count, 10)})
+		failed = w.rows.Write([]string{row.DOI, string(row.Metric), string(row.Access), row.Country,
+			strconv.FormatInt(row.Count, 10)})
 		return failed == nil
 	})
 	if err := cmp.Or(failed, err); err != nil {

@@ -97,7 +97,8 @@ func TestDaysAddUpToTheMonth(t *testing.T) {
 		}
 		for _, period := range []reports.Period{{}, reports.Month(2026, time.October)} {
 			want := count(t, l.events, &counter.Options{Location: l.zone, Period: period})
-			require.Equal(t, want, rowsOf(t, openDays(t, folder, &counter.Options{Location: l.zone}), period), "seed %d, %v", seed, period)
+			require.Equal(t, want, rowsOf(t, openDays(t, folder, &counter.Options{Location: l.zone}), period), "seed %d, %v",
+				seed, period)
 			matches, err := filepath.Glob(filepath.Join(folder, "*.tmp"))
 			require.NoError(t, err)
 			require.Empty(t, matches)
@@ -134,7 +135,8 @@ func TestANightReadsWhatIsNew(t *testing.T) {
 	second := log("15.log", "sum of 15", visit("2026-10-15T00:00:10Z", "/a"), visit("2026-10-15T12:00:00Z", "/a"))
 	added, err = d.Add([]counter.EventLog{first, second}, nil)
 	require.NoError(t, err)
-	assert.Equal(t, []reports.Date{"2026-10-14", "2026-10-15"}, added.Counted, "the double click over midnight belongs to the 15th")
+	assert.Equal(t, []reports.Date{"2026-10-14", "2026-10-15"}, added.Counted,
+		"the double click over midnight belongs to the 15th")
 	assert.Equal(t, []string{"14.log"}, added.Unchanged)
 	assert.Equal(t, int64(3), rowsOf(t, d, reports.Month(2026, time.October))[0].Count)
 
@@ -160,13 +162,15 @@ func TestANightReadsWhatIsNew(t *testing.T) {
 // A log that comes late needs the others of its day: the same visitor may be in both.
 func TestALateLogNeedsTheOthersOfItsDay(t *testing.T) {
 	d := openDays(t, t.TempDir(), nil)
-	one, other := named("one.log", visit("2026-10-14T10:00:00Z", "/a")), named("other.log", visit("2026-10-14T10:10:00Z", "/a"))
+	one, other := named("one.log", visit("2026-10-14T10:00:00Z", "/a")), named("other.log",
+		visit("2026-10-14T10:10:00Z", "/a"))
 	_, err := d.Add([]counter.EventLog{one}, nil)
 	require.NoError(t, err)
 	before := rowsOf(t, d, reports.Period{})
 
 	_, err = d.Add([]counter.EventLog{other}, nil)
-	require.EqualError(t, err, "datacite: 2026-10-14: was counted from one.log (1 access), whose accesses are in none of the logs: give all logs of the day")
+	require.EqualError(t, err, "datacite: 2026-10-14: was counted from one.log (1 access), whose accesses are in none "+
+		"of the logs: give all logs of the day")
 	assert.Equal(t, before, rowsOf(t, d, reports.Period{}), "nothing has changed")
 
 	_, err = d.Add([]counter.EventLog{one, other}, nil)
@@ -174,7 +178,8 @@ func TestALateLogNeedsTheOthersOfItsDay(t *testing.T) {
 	rows := rowsOf(t, d, reports.Period{})
 	assert.Equal(t, []int64{2, 1}, []int64{rows[0].Count, rows[1].Count}, "two accesses, one visitor")
 
-	_, err = d.Add([]counter.EventLog{named("corrected.log", visit("2026-10-14T10:10:00Z", "/b"))}, &counter.AddOptions{Replace: true})
+	_, err = d.Add([]counter.EventLog{named("corrected.log", visit("2026-10-14T10:10:00Z", "/b"))},
+		&counter.AddOptions{Replace: true})
 	require.NoError(t, err)
 	assert.Equal(t, int64(1), rowsOf(t, d, reports.Period{})[0].Count)
 }
@@ -203,7 +208,8 @@ func TestWhoBelongsToALog(t *testing.T) {
 			_, err := d.Add([]counter.EventLog{as("1", "1", "1")}, nil)
 			require.NoError(t, err)
 			_, err = d.Add([]counter.EventLog{as("1", "2", "3")}, nil)
-			require.ErrorContains(t, err, "2026-10-14: was counted from a.log (3 accesses), whose accesses are in none of the logs")
+			require.ErrorContains(t, err, "2026-10-14: was counted from a.log (3 accesses), whose accesses are in none of the "+
+				"logs")
 			_, err = d.Add([]counter.EventLog{as("1", "2", "3")}, &counter.AddOptions{Replace: true})
 			require.NoError(t, err)
 			rows := rowsOf(t, d, reports.Period{})
@@ -265,7 +271,8 @@ func daysOf(t *testing.T, d *counter.Days, kept []counter.Day) string {
 		}
 	}
 	for _, k := range kept {
-		stay = append(stay, fmt.Sprintf("%s: %d of %s", strings.TrimPrefix(string(k.Date), "2026-02-0"), k.Events, strings.Join(k.Sources, " ")))
+		stay = append(stay, fmt.Sprintf("%s: %d of %s", strings.TrimPrefix(string(k.Date), "2026-02-0"), k.Events,
+			strings.Join(k.Sources, " ")))
 	}
 	return strings.Join(days, ", ") + "; kept " + strings.Join(stay, ", ")
 }
@@ -274,30 +281,40 @@ func daysOf(t *testing.T, d *counter.Days, kept []counter.Day) string {
 // now, and a log that is gone what it had.
 func TestWhatADayStates(t *testing.T) {
 	for name, c := range map[string]struct{ before, after, want, replaced string }{
-		"the same":                       {"a: 5a 6a, b: 5b", "a: 5a 6a, b: 5b", "5: 2, 6: 1; kept ", ""},
-		"grown":                          {"a: 5a, b: 5b", "a: 5a 5c 6a, b: 5b", "5: 3, 6: 1; kept ", ""},
-		"grown, the other is gone":       {"a: 5a, b: 5b", "a: 5a 5c", "2026-02-05: was counted from b (1 access)", "5: 2; kept "},
-		"grown on another day":           {"a: 5a, b: 5b", "a: 5a 6a", "5: 2, 6: 1; kept 5: 1 of b", ""},
-		"renamed":                        {"a: 5a 6a", "a.1: 5a 6a, a: 6b", "5: 1, 6: 2; kept ", ""},
-		"emptied":                        {"a: 5a", "a:", "2026-02-05: was counted from a (1 access)", "; kept "},
-		"emptied, of two":                {"a: 5a, b: 5b", "a:, b: 5b", "2026-02-05: was counted from a (1 access)", "5: 1; kept "},
-		"emptied, the other is gone":     {"a: 5a, b: 5b", "a:", "2026-02-05: was counted from a (1 access), b (1 access)", "; kept "},
-		"a day filtered out":             {"a: 5a 6a", "a: 6a", "2026-02-05: was counted from a (1 access)", "6: 1; kept "},
-		"a day filtered out, the last":   {"a: 5a 6a", "a: 5a", "2026-02-06: was counted from a (1 access)", "5: 1; kept "},
-		"filtered out and grown":         {"a: 5a 6a", "a: 6a 6b", "2026-02-05: was counted from a (1 access)", "6: 2; kept "},
-		"filtered out, of two":           {"a: 5a 6a, b: 5b", "a: 6a, b: 5b", "2026-02-05: was counted from a (1 access)", "5: 1, 6: 1; kept "},
-		"a day of both filtered out":     {"a: 5a 6a, b: 5b 6b", "a: 6a, b: 6b", "2026-02-05: was counted from a (1 access), b (1 access)", "6: 2; kept "},
-		"shrunk":                         {"a: 5a 5b 6a", "a: 5a 6a", "2026-02-05: was counted from a (2 accesses)", "5: 1, 6: 1; kept "},
-		"replaced on the day":            {"a: 5a", "a: 5b", "2026-02-05: was counted from a (1 access)", "5: 1; kept "},
-		"replaced by an earlier day":     {"a: 5a", "a: 4a", "2026-02-05: was counted from a (1 access)", "4: 1; kept "},
-		"after midnight, filtered out":   {"a: 5a 6a*", "a: 5a", "2026-02-05: was counted from a (2 accesses)", "5: 1; kept "},
-		"after midnight alone":           {"a: 6a*", "a:", "2026-02-06: was counted from a (1 access)", "; kept "},
-		"moved to the other":             {"a: 5a, b: 6a", "a:, b: 5a 6a", "5: 1, 6: 1; kept ", ""},
-		"gone":                           {"a: 5a, b: 6a", "b: 6a", "5: 1, 6: 1; kept 5: 1 of a", ""},
-		"gone, one of two":               {"a: 5a, b: 5b", "b: 5b", "5: 2; kept 5: 1 of a", ""},
-		"rotated, the last is gone":      {"a: 7a, a.1: 6a, a.2: 5a", "a: 8a, a.1: 7a, a.2: 6a", "5: 1, 6: 1, 7: 1, 8: 1; kept 5: 1 of a.2", ""},
-		"rotated at noon, the last gone": {"a: 6b 7a, a.1: 5b 6a, a.2: 4a 5a", "a: 7b 8a, a.1: 6b 7a, a.2: 5b 6a", "4: 1, 5: 2, 6: 2, 7: 2, 8: 1; kept 4: 1 of a.2, 5: 1 of a.2", ""},
-		"one name for each night":        {"a.1: 5a", "a.1: 6a", "5: 1, 6: 1; kept 5: 1 of a.1", ""},
+		"the same": {"a: 5a 6a, b: 5b", "a: 5a 6a, b: 5b", "5: 2, 6: 1; kept ", ""},
+		"grown":    {"a: 5a, b: 5b", "a: 5a 5c 6a, b: 5b", "5: 3, 6: 1; kept ", ""},
+		"grown, the other is gone": {"a: 5a, b: 5b", "a: 5a 5c", "2026-02-05: was counted from b (1 access)",
+			"5: 2; kept "},
+		"grown on another day": {"a: 5a, b: 5b", "a: 5a 6a", "5: 2, 6: 1; kept 5: 1 of b", ""},
+		"renamed":              {"a: 5a 6a", "a.1: 5a 6a, a: 6b", "5: 1, 6: 2; kept ", ""},
+		"emptied":              {"a: 5a", "a:", "2026-02-05: was counted from a (1 access)", "; kept "},
+		"emptied, of two": {"a: 5a, b: 5b", "a:, b: 5b", "2026-02-05: was counted from a (1 access)",
+			"5: 1; kept "},
+		"emptied, the other is gone": {"a: 5a, b: 5b", "a:", "2026-02-05: was counted from a (1 access), b (1 access)",
+			"; kept "},
+		"a day filtered out":           {"a: 5a 6a", "a: 6a", "2026-02-05: was counted from a (1 access)", "6: 1; kept "},
+		"a day filtered out, the last": {"a: 5a 6a", "a: 5a", "2026-02-06: was counted from a (1 access)", "5: 1; kept "},
+		"filtered out and grown": {"a: 5a 6a", "a: 6a 6b", "2026-02-05: was counted from a (1 access)",
+			"6: 2; kept "},
+		"filtered out, of two": {"a: 5a 6a, b: 5b", "a: 6a, b: 5b", "2026-02-05: was counted from a (1 access)",
+			"5: 1, 6: 1; kept "},
+		"a day of both filtered out": {"a: 5a 6a, b: 5b 6b", "a: 6a, b: 6b",
+			"2026-02-05: was counted from a (1 access), b (1 access)", "6: 2; kept "},
+		"shrunk": {"a: 5a 5b 6a", "a: 5a 6a", "2026-02-05: was counted from a (2 accesses)",
+			"5: 1, 6: 1; kept "},
+		"replaced on the day":        {"a: 5a", "a: 5b", "2026-02-05: was counted from a (1 access)", "5: 1; kept "},
+		"replaced by an earlier day": {"a: 5a", "a: 4a", "2026-02-05: was counted from a (1 access)", "4: 1; kept "},
+		"after midnight, filtered out": {"a: 5a 6a*", "a: 5a", "2026-02-05: was counted from a (2 accesses)",
+			"5: 1; kept "},
+		"after midnight alone": {"a: 6a*", "a:", "2026-02-06: was counted from a (1 access)", "; kept "},
+		"moved to the other":   {"a: 5a, b: 6a", "a:, b: 5a 6a", "5: 1, 6: 1; kept ", ""},
+		"gone":                 {"a: 5a, b: 6a", "b: 6a", "5: 1, 6: 1; kept 5: 1 of a", ""},
+		"gone, one of two":     {"a: 5a, b: 5b", "b: 5b", "5: 2; kept 5: 1 of a", ""},
+		"rotated, the last is gone": {"a: 7a, a.1: 6a, a.2: 5a", "a: 8a, a.1: 7a, a.2: 6a",
+			"5: 1, 6: 1, 7: 1, 8: 1; kept 5: 1 of a.2", ""},
+		"rotated at noon, the last gone": {"a: 6b 7a, a.1: 5b 6a, a.2: 4a 5a", "a: 7b 8a, a.1: 6b 7a, a.2: 5b 6a",
+			"4: 1, 5: 2, 6: 2, 7: 2, 8: 1; kept 4: 1 of a.2, 5: 1 of a.2", ""},
+		"one name for each night": {"a.1: 5a", "a.1: 6a", "5: 1, 6: 1; kept 5: 1 of a.1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -327,8 +344,9 @@ func TestWhatADayStates(t *testing.T) {
 	}
 }
 
-// TestRandomHistoriesOfLogs: whatever becomes of logs from night to night, the counts of a day are those of the logs that
-// are given, or its counts are named as those of logs that are gone, or an error names it and nothing changes.
+// TestRandomHistoriesOfLogs: whatever becomes of logs from night to night, the counts of a day are those
+// of the logs that are given, or its counts are named as those of logs that are gone, or an error names
+// it and nothing changes.
 func TestRandomHistoriesOfLogs(t *testing.T) {
 	kept, refused := 0, 0
 	for seed := range uint64(max(2, *randomLogs/50)) {
@@ -357,7 +375,8 @@ func TestRandomHistoriesOfLogs(t *testing.T) {
 					want[a[:1]]++
 				}
 				had := last[name]
-				later[name] = later[name] || len(had) > 0 && len(logs[name]) > 0 && slices.Min(logs[name])[:1] >= slices.Max(had)[:1]
+				later[name] = later[name] || len(had) > 0 && len(logs[name]) > 0 &&
+					slices.Min(logs[name])[:1] >= slices.Max(had)[:1]
 				last[name] = slices.Clone(logs[name])
 			}
 			before := daysOf(t, d, nil)
@@ -414,7 +433,8 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 	testkit.Symlink(t, files[0], files[0])
 	d, err = counter.OpenDays(folder, nil)
 	require.NoError(t, err)
-	_, err = d.Add([]counter.EventLog{named("b.log", visit("2026-10-14T11:00:00Z", "/a"))}, &counter.AddOptions{Replace: true})
+	_, err = d.Add([]counter.EventLog{named("b.log", visit("2026-10-14T11:00:00Z", "/a"))},
+		&counter.AddOptions{Replace: true})
 	require.ErrorContains(t, err, files[0], "a file that cannot be looked at was not removed")
 	require.NoError(t, errors.Join(d.Close(), os.Rename(aside, files[0])))
 
@@ -422,7 +442,8 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 	require.NoError(t, err)
 	other, err := os.ReadFile(files[1])
 	require.NoError(t, err)
-	damages := map[string][]byte{"cut": sound[:len(sound)-9], "empty": {}, "text": []byte("10.5072/a,"), "of another day": other}
+	damages := map[string][]byte{"cut": sound[:len(sound)-9], "empty": {}, "text": []byte("10.5072/a,"),
+		"of another day": other}
 	for name, damaged := range damages {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, os.WriteFile(files[0], damaged, 0o600))

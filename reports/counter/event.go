@@ -20,10 +20,11 @@ import (
 
 // An Event is a successful access to a dataset or to information about it.
 type Event struct {
-	DOI     string    `json:"doi"` // of the dataset, bare, or in any form that people paste; "" if there is none
-	Time    time.Time `json:"time"`
-	URL     string    `json:"url"`               // URL that was accessed, without a fragment
-	Request bool      `json:"request,omitempty"` // content was retrieved, in whole or in part; else the event is an investigation only
+	DOI  string    `json:"doi"` // of the dataset, bare, or in any form that people paste; "" if there is none
+	Time time.Time `json:"time"`
+	URL  string    `json:"url"` // URL that was accessed, without a fragment
+	// content was retrieved, in whole or in part; else the event is an investigation only
+	Request bool `json:"request,omitempty"`
 
 	// The user is identified by User if it is known, else by Cookie, else by Session, else
 	// by Address with Agent. Events without any of these count as one user's.
@@ -49,18 +50,22 @@ func (e Event) Validate() error {
 func parse(e *Event) (name string, err error) {
 	if e.DOI != "" {
 		if name, err = doi.Parse(e.DOI); err != nil {
-			return "", datacite.Invalid(datacite.Finding{Path: "doi", Code: datacite.CodeDOI, Reason: fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", e.DOI)})
+			return "", datacite.Invalid(datacite.Finding{Path: "doi", Code: datacite.CodeDOI,
+				Reason: fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", e.DOI)})
 		}
 	}
 	switch year := e.Time.Year(); {
 	case e.Time.IsZero():
 		return "", datacite.Invalid(datacite.Finding{Path: "time", Code: datacite.CodeMissing, Reason: "is missing"})
 	case year < 1 || year > 9999:
-		return "", datacite.Invalid(datacite.Finding{Path: "time", Code: datacite.CodeDate, Reason: fmt.Sprintf("is in the year %d", year)})
+		return "", datacite.Invalid(datacite.Finding{Path: "time", Code: datacite.CodeDate,
+			Reason: fmt.Sprintf("is in the year %d", year)})
 	case e.Access != "" && e.Access != reports.AccessRegular && e.Access != reports.AccessMachine:
-		return "", datacite.Invalid(datacite.Finding{Path: "access", Code: datacite.CodeVocabulary, Reason: fmt.Sprintf("is %.100q, neither %s nor %s", e.Access, reports.AccessRegular, reports.AccessMachine)})
+		return "", datacite.Invalid(datacite.Finding{Path: "access", Code: datacite.CodeVocabulary,
+			Reason: fmt.Sprintf("is %.100q, neither %s nor %s", e.Access, reports.AccessRegular, reports.AccessMachine)})
 	case e.Country != "" && country.Pair(strings.ToLower(e.Country)) == 0:
-		return "", datacite.Invalid(datacite.Finding{Path: "country", Code: datacite.CodeVocabulary, Reason: fmt.Sprintf("is %.100q, not a country code of two letters", e.Country)})
+		return "", datacite.Invalid(datacite.Finding{Path: "country", Code: datacite.CodeVocabulary,
+			Reason: fmt.Sprintf("is %.100q, not a country code of two letters", e.Country)})
 	}
 	return name, nil
 }

@@ -32,24 +32,45 @@ func TestHandlerStoresAccessesThatCount(t *testing.T) {
 		serve   http.HandlerFunc
 		counted bool
 	}{
-		"page":              {serve: page, counted: true},
-		"nothing written":   {serve: func(http.ResponseWriter, *http.Request) {}, counted: true},
-		"file":              {serve: func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, file) }, counted: true},
-		"not modified":      {serve: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) }, counted: true},
-		"search by POST":    {method: http.MethodPost, serve: page, counted: true},
-		"HEAD":              {method: http.MethodHead, serve: page},
-		"missing":           {serve: http.NotFound},
-		"redirect":          {serve: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusSeeOther) }},
-		"failed afterwards": {serve: func(w http.ResponseWriter, r *http.Request) { page(w, r); w.WriteHeader(http.StatusBadGateway) }, counted: true},
-		"failed at once":    {serve: func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusBadGateway); page(w, r) }},
+		"page":            {serve: page, counted: true},
+		"nothing written": {serve: func(http.ResponseWriter, *http.Request) {}, counted: true},
+		"file": {serve: func(w http.ResponseWriter, r *http.Request) {
+			http.ServeFile(w, r, file)
+		}, counted: true},
+		"not modified": {serve: func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNotModified)
+		}, counted: true},
+		"search by POST": {method: http.MethodPost, serve: page, counted: true},
+		"HEAD":           {method: http.MethodHead, serve: page},
+		"missing":        {serve: http.NotFound},
+		"redirect": {serve: func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/other", http.StatusSeeOther)
+		}},
+		"failed afterwards": {serve: func(w http.ResponseWriter, r *http.Request) {
+			page(w, r)
+			w.WriteHeader(http.StatusBadGateway)
+		}, counted: true},
+		"failed at once": {serve: func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusBadGateway)
+			page(w, r)
+		}},
 		"hints before": {serve: func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusEarlyHints)
 			http.NotFound(w, r)
 		}},
-		"hints before a page": {serve: func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusEarlyHints); page(w, r) }, counted: true},
-		"another protocol":    {serve: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusSwitchingProtocols) }},
-		"flushed":             {serve: func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush() }, counted: true},
-		"flushed, the newer":  {serve: func(w http.ResponseWriter, _ *http.Request) { _ = http.NewResponseController(w).Flush() }, counted: true},
+		"hints before a page": {serve: func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusEarlyHints)
+			page(w, r)
+		}, counted: true},
+		"another protocol": {serve: func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusSwitchingProtocols)
+		}},
+		"flushed": {serve: func(w http.ResponseWriter, _ *http.Request) {
+			w.(http.Flusher).Flush()
+		}, counted: true},
+		"flushed, the newer": {serve: func(w http.ResponseWriter, _ *http.Request) {
+			_ = http.NewResponseController(w).Flush()
+		}, counted: true},
 		"failed after a flush": {serve: func(w http.ResponseWriter, _ *http.Request) {
 			w.(http.Flusher).Flush()
 			w.WriteHeader(http.StatusBadGateway)
@@ -92,7 +113,8 @@ func TestHandlerStoresAccessesThatCount(t *testing.T) {
 			}
 			require.Len(t, stored, 1)
 			e := stored[0]
-			assert.Equal(t, []any{"10.5072/a", true, "127.0.0.1", "Go-http-client/1.1"}, []any{e.DOI, e.Request, e.Address, e.Agent})
+			assert.Equal(t, []any{"10.5072/a", true, "127.0.0.1", "Go-http-client/1.1"},
+				[]any{e.DOI, e.Request, e.Address, e.Agent})
 			assert.True(t, strings.HasSuffix(e.URL, "/a?b=c"), e.URL)
 		})
 	}
@@ -126,8 +148,10 @@ func TestAnAccessThatCannotBeStored(t *testing.T) {
 		`42: datacite: doi: is "42", not a DOI such as 10.5072/abc`: doi("42"),
 		": datacite: doi: is missing":                               doi(""),
 		" : datacite: doi: is missing":                              nil,
-		`10.5072/b: datacite: country: is "Mars"`:                   func(e *counter.Event) { e.DOI, e.Country = "10.5072/b", "Mars" },
-		"10.5072/c: datacite: time: is missing":                     func(e *counter.Event) { *e = counter.Event{DOI: "10.5072/c"} },
+		`10.5072/b: datacite: country: is "Mars"`: func(e *counter.Event) {
+			e.DOI, e.Country = "10.5072/b", "Mars"
+		},
+		"10.5072/c: datacite: time: is missing": func(e *counter.Event) { *e = counter.Event{DOI: "10.5072/c"} },
 	} {
 		var failed, stored []string
 		handler := counter.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -167,7 +191,8 @@ func TestHandlerStoresPseudonyms(t *testing.T) {
 		r.Header.Set("X-Forwarded-For", visitor)
 		handler.ServeHTTP(httptest.NewRecorder(), r)
 	}
-	assert.Equal(t, []string{names.Address("203.0.113.1", time.Now()), names.Address("203.0.113.2", time.Now()), stored[0]}, stored)
+	assert.Equal(t, []string{names.Address("203.0.113.1", time.Now()), names.Address("203.0.113.2", time.Now()),
+		stored[0]}, stored)
 }
 
 func TestAPseudonymLastsADay(t *testing.T) {
@@ -189,7 +214,8 @@ func TestAPseudonymLastsADay(t *testing.T) {
 	assert.Equal(t, one.Address("192.0.2.1", noon), two.Address("192.0.2.1", noon), "on two servers, or after a restart")
 	assert.NotEqual(t, one.Address("192.0.2.1", noon), two.Address("192.0.2.1", noon.Add(24*time.Hour)))
 	berlin := &counter.Pseudonyms{Location: zone(t, "Europe/Berlin"), Key: []byte("secret")}
-	assert.NotEqual(t, berlin.Address("192.0.2.1", noon), berlin.Address("192.0.2.1", noon.Add(10*time.Hour)), "midnight in Berlin")
+	assert.NotEqual(t, berlin.Address("192.0.2.1", noon), berlin.Address("192.0.2.1", noon.Add(10*time.Hour)),
+		"midnight in Berlin")
 }
 
 // Counted by pseudonyms, the numbers are those of the addresses.

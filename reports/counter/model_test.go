@@ -26,8 +26,9 @@ func model(events []counter.Event, period reports.Period, zone *time.Location) (
 			continue
 		}
 		row := reports.Row{
-			DOI:  strings.ToLower(strings.TrimPrefix(e.DOI, "doi:")),
-			Date: reports.Date(e.Time.In(zone).Format("2006-01") + "-01"), Access: accessOf(e), Country: strings.ToLower(e.Country),
+			DOI: strings.ToLower(strings.TrimPrefix(e.DOI, "doi:")),
+			Date: reports.Date(e.Time.In(zone).Format("2006-01") +
+				"-01"), Access: accessOf(e), Country: strings.ToLower(e.Country),
 		}
 		earlier := func(wanted func(counter.Event) bool) bool { // in the same session
 			return slices.ContainsFunc(kept[:i], func(o counter.Event) bool {
@@ -61,7 +62,8 @@ func filterDoubleClicks(events []counter.Event, zone *time.Location) (kept []cou
 	slices.SortFunc(events, func(a, b counter.Event) int { // the last of those that are alike is kept
 		flag := func(b bool) int { return map[bool]int{true: 1}[b] }
 		return cmp.Or(a.Time.Compare(b.Time),
-			flag(a.Request)-flag(b.Request), flag(accessOf(a) == reports.AccessMachine)-flag(accessOf(b) == reports.AccessMachine),
+			flag(a.Request)-flag(b.Request), flag(
+				accessOf(a) == reports.AccessMachine)-flag(accessOf(b) == reports.AccessMachine),
 			strings.Compare(strings.ToLower(a.Country), strings.ToLower(b.Country)), strings.Compare(a.URL, b.URL))
 	})
 	for i, e := range events {

@@ -54,7 +54,8 @@ func TestMemoryWhileAClockStandsStill(t *testing.T) {
 				if i%(urls/5) == 0 {
 					held()
 				}
-				if !yield(counter.Event{DOI: "10.5072/a", User: "u", Time: time.Unix(1e9, 0), URL: fmt.Sprint("/", i%urls), Agent: "Mozilla/5.0 (X11)"}, nil) {
+				if !yield(counter.Event{DOI: "10.5072/a", User: "u", Time: time.Unix(1e9, 0), URL: fmt.Sprint("/", i%urls),
+					Agent: "Mozilla/5.0 (X11)"}, nil) {
 					return
 				}
 			}

@@ -24,8 +24,8 @@ import (
 // The address is that of the connection or, if this is a trusted proxy, the last address of
 // X-Forwarded-For that is not a trusted proxy. The URL begins with the host that the client named, but behind a
 // trusted proxy with the path: many proxies put the name of an instance in place of the host, so that a double click on
-// two instances would count twice, and X-Forwarded-Host may be the client's own. Where two hosts have different files of
-// one dataset under the same path, the caller sets the URL.
+// two instances would count twice, and X-Forwarded-Host may be the client's own. Where two hosts have
+// different files of one dataset under the same path, the caller sets the URL.
 func FromRequest(r *http.Request, status int, trusted []netip.Prefix) (e Event, ok bool) {
 	switch status {
 	case http.StatusOK, http.StatusPartialContent, http.StatusNotModified:
@@ -51,5 +51,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	for _, header := range r.Header.Values("X-Forwarded-For") {
 		chain = append(chain, strings.Split(header, ",")...)
 	}
-	return access.Visitor(slices.Backward(append(chain, r.RemoteAddr)), func(ip netip.Addr) bool { return access.Has(trusted, ip) })
+	return access.Visitor(slices.Backward(append(chain, r.RemoteAddr)), func(ip netip.Addr) bool {
+		return access.Has(trusted, ip)
+	})
 }

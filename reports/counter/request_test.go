@@ -24,20 +24,24 @@ func TestFromRequest(t *testing.T) {
 		{"no proxy", "192.0.2.1:4711", nil, "192.0.2.1"},
 		{"a header that anybody can send", "192.0.2.1:4711", []string{"198.51.100.7"}, "192.0.2.1"},
 		{"a proxy", "127.0.0.1:4711", []string{"198.51.100.7"}, "198.51.100.7"},
-		{"two proxies, and what the client invented", "127.0.0.1:4711", []string{"203.0.113.9, 198.51.100.7", "10.0.0.2"}, "198.51.100.7"},
+		{"two proxies, and what the client invented", "127.0.0.1:4711", []string{"203.0.113.9, 198.51.100.7", "10.0.0.2"},
+			"198.51.100.7"},
 		{"no address", "127.0.0.1:4711", []string{"unknown"}, "127.0.0.1"},
 		{"IPv6", "[::ffff:127.0.0.1]:4711", []string{"[2001:db8::1]:5"}, "2001:db8::1"},
 	} {
 		r := httptest.NewRequest("GET", "https://data.example.org/a?b=1", nil)
-		r.RemoteAddr, r.Header = c.remote, http.Header{"X-Forwarded-For": c.forwarded, "X-Forwarded-Host": {"data.example.org"}, "User-Agent": {"curl/8"}}
+		r.RemoteAddr, r.Header = c.remote, http.Header{"X-Forwarded-For": c.forwarded,
+			"X-Forwarded-Host": {"data.example.org"}, "User-Agent": {"curl/8"}}
 		e, ok := counter.FromRequest(r, http.StatusOK, proxies)
 		require.True(t, ok, c.name)
 		assert.Equal(t, c.want, e.Address, c.name)
-		assert.Equal(t, map[bool]string{true: "/a?b=1", false: "data.example.org/a?b=1"}[strings.Contains(c.remote, "127.0.0.1")], e.URL)
+		assert.Equal(t, map[bool]string{true: "/a?b=1",
+			false: "data.example.org/a?b=1"}[strings.Contains(c.remote, "127.0.0.1")], e.URL)
 		assert.Equal(t, "curl/8", e.Agent)
 		assert.WithinDuration(t, time.Now(), e.Time, time.Minute)
 	}
-	for remote, want := range map[string]string{"127.0.0.1:4711": "/a", "192.0.2.1:4711": "one:8080/a"} { // behind a proxy, hosts may be those of instances
+	// behind a proxy, hosts may be those of instances
+	for remote, want := range map[string]string{"127.0.0.1:4711": "/a", "192.0.2.1:4711": "one:8080/a"} {
 		for _, forwarded := range []string{"", "data.example.org", "invented, data.example.org"} {
 			r := httptest.NewRequest("GET", "http://one:8080/a", nil)
 			r.RemoteAddr, r.Header = remote, http.Header{"X-Forwarded-Host": {forwarded}, "Forwarded": {"host=" + forwarded}}

@@ -356,5 +356,6 @@ func appendRows(dst []reports.Row, doi string, list []cellCounts) []reports.Row 
 
 // compareCells sorts by month or day, access method and country.
 func compareCells(a, b cellCounts) int {
-	return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.machine, a.machine), bytes.Compare(a.country[:], b.country[:]))
+	return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.machine, a.machine),
+		bytes.Compare(a.country[:], b.country[:]))
 }

@@ -53,7 +53,8 @@ func (c *comparison) readReports(ctx context.Context) error {
 		month := shownMonth(&s.Header)
 		var err error
 		if uuid.Validate(s.ID) != nil { // anything, such as a credential, so it is not repeated
-			err = datacite.Invalid(datacite.Finding{Path: "reports", Code: datacite.CodeSyntax, Reason: fmt.Sprintf("have one of %s whose id is not a UUID", month)})
+			err = datacite.Invalid(datacite.Finding{Path: "reports", Code: datacite.CodeSyntax,
+				Reason: fmt.Sprintf("have one of %s whose id is not a UUID", month)})
 		} else if err = c.readReport(ctx, s); err != nil {
 			err = fmt.Errorf("report %s: %w", s.ID, err)
 		}
@@ -89,7 +90,8 @@ func again(ctx context.Context, read func() error) error {
 // has its own number.
 func (c *comparison) readReport(ctx context.Context, s *reports.Summary) error {
 	if shownMonth(&s.Header) == "" {
-		return datacite.Invalid(datacite.Finding{Path: "reporting-period.begin-date", Code: datacite.CodeDate, Reason: fmt.Sprintf("is %q, not a date", s.Header.ReportingPeriod.BeginDate)})
+		return datacite.Invalid(datacite.Finding{Path: "reporting-period.begin-date", Code: datacite.CodeDate,
+			Reason: fmt.Sprintf("is %q, not a date", s.Header.ReportingPeriod.BeginDate)})
 	}
 	created, _ := s.Header.Created.Time()
 	before := c.progress.Datasets
@@ -136,7 +138,9 @@ func read(h *reports.Header, d *reports.Dataset) display.Reading {
 	}
 	for i := range d.Performance {
 		for _, n := range d.Performance[i].Instance {
-			plain.Counts = append(plain.Counts, display.Count{Performance: i, Metric: string(n.MetricType), Access: string(n.AccessMethod), N: n.Count, Missing: n.NoCount})
+			plain.Counts = append(plain.Counts,
+				display.Count{Performance: i, Metric: string(n.MetricType), Access: string(n.AccessMethod), N: n.Count,
+					Missing: n.NoCount})
 		}
 	}
 	return plain.Read(shownMonth(h))
@@ -196,7 +200,8 @@ func shownMonth(h *reports.Header) string { return display.Month(string(h.Report
 // listRecords lists the records of the account.
 func (c *comparison) listRecords(ctx context.Context) error {
 	const maxSize = 1000
-	walk := c.dois.Walk(&dois.ListOptions{ClientID: []string{c.account}, Page: query.Page{Size: maxSize}, Detail: true, Fields: fields})
+	walk := c.dois.Walk(&dois.ListOptions{ClientID: []string{c.account}, Page: query.Page{Size: maxSize}, Detail: true,
+		Fields: fields})
 	for r, err := range walk.All(ctx) {
 		if err != nil {
 			return err
@@ -223,7 +228,8 @@ type record struct {
 // recordOf has the months that are compared.
 func (c *comparison) recordOf(r *dois.Record) *record {
 	other := func(n dois.Count) bool { return !c.covers(n.YearMonth) }
-	return &record{slices.DeleteFunc(slices.Clone(r.ViewsOverTime), other), slices.DeleteFunc(slices.Clone(r.DownloadsOverTime), other)}
+	return &record{slices.DeleteFunc(slices.Clone(r.ViewsOverTime), other),
+		slices.DeleteFunc(slices.Clone(r.DownloadsOverTime), other)}
 }
 
 func (r *record) series(m Metric) dois.Series {
@@ -379,7 +385,8 @@ func (c *comparison) findUnlisted(ctx context.Context, held []*holding) error {
 	const most = 8 << 10 // bytes of names in an address
 	of, names, size := map[string]*holding{}, []string(nil), 0
 	for _, h := range held {
-		if _, err := doi.Parse(h.doi); err != nil || h.listed != nil || strings.Contains(h.doi, ",") || size+len(h.doi) > most {
+		if _, err := doi.Parse(h.doi); err != nil || h.listed != nil || strings.Contains(h.doi, ",") ||
+			size+len(h.doi) > most {
 			continue
 		}
 		of[h.doi], names, size = h, append(names, h.doi), size+len(h.doi)

@@ -134,17 +134,20 @@ type Total struct {
 // An error ends the sequence and comes with a nil Difference: an error of the service or
 // the context, a report that cannot be read (see Options.LeaveOut), or a
 // [*datacite.ValidationError] for bad options.
-func Compare(ctx context.Context, r *reports.Client, d *dois.Client, account string, opts *Options) iter.Seq2[*Difference, error] {
+func Compare(ctx context.Context, r *reports.Client, d *dois.Client, account string,
+	opts *Options) iter.Seq2[*Difference, error] {
 	return compare(ctx, r, d, account, opts, nil)
 }
 
 // compare is Compare, and calls even for numbers that do not differ although the record has
 // entries that no stored report makes, such as a 0.
-func compare(ctx context.Context, r *reports.Client, d *dois.Client, account string, opts *Options, even func(*Difference)) iter.Seq2[*Difference, error] {
+func compare(ctx context.Context, r *reports.Client, d *dois.Client, account string, opts *Options,
+	even func(*Difference)) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
 		c := &comparison{
 			reports: r, dois: d, account: account, even: even,
-			progress: Progress{AllReports: -1, AllRecords: -1}, skipped: map[string]bool{}, totalled: map[string]*Month{}, of: map[string][]string{},
+			progress: Progress{AllReports: -1,
+				AllRecords: -1}, skipped: map[string]bool{}, totalled: map[string]*Month{}, of: map[string][]string{},
 		}
 		if opts != nil {
 			c.opts = *opts
@@ -178,21 +181,26 @@ type comparison struct {
 func (c *comparison) check() error {
 	switch {
 	case c.reports == nil || c.dois == nil:
-		return datacite.Invalid(datacite.Finding{Path: "Compare", Code: datacite.CodeMissing, Reason: "needs a client for reports and a client for DOIs; one of them is nil"})
+		return datacite.Invalid(datacite.Finding{Path: "Compare", Code: datacite.CodeMissing,
+			Reason: "needs a client for reports and a client for DOIs; one of them is nil"})
 	case c.account == "":
-		return datacite.Invalid(datacite.Finding{Path: "account", Code: datacite.CodeMissing, Reason: `is empty; give the repository account, such as "example.repo"`})
+		return datacite.Invalid(datacite.Finding{Path: "account", Code: datacite.CodeMissing,
+			Reason: `is empty; give the repository account, such as "example.repo"`})
 	case c.opts.Lag < 0:
 		return datacite.Invalid(datacite.Finding{Path: "Options.Lag", Code: datacite.CodeLimit, Reason: "is negative"})
 	}
 	if _, err := time.Parse("2006-01", c.opts.Month); c.opts.Month != "" && err != nil {
-		return datacite.Invalid(datacite.Finding{Path: "Options.Month", Code: datacite.CodeDate, Reason: fmt.Sprintf("is %q, not YYYY-MM", c.opts.Month)})
+		return datacite.Invalid(datacite.Finding{Path: "Options.Month", Code: datacite.CodeDate,
+			Reason: fmt.Sprintf("is %q, not YYYY-MM", c.opts.Month)})
 	}
 	if c.opts.Causes != nil && len(c.opts.Causes) == 0 {
-		return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: datacite.CodeValue, Reason: "is empty, so nothing would be reported; leave it nil to look for all"})
+		return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: datacite.CodeValue,
+			Reason: "is empty, so nothing would be reported; leave it nil to look for all"})
 	}
 	for _, cause := range c.opts.Causes {
 		if !slices.Contains(AllCauses(), cause) {
-			return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: datacite.CodeVocabulary, Reason: fmt.Sprintf("has %q, which is not a cause", string(cause))})
+			return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: datacite.CodeVocabulary,
+				Reason: fmt.Sprintf("has %q, which is not a cause", string(cause))})
 		}
 	}
 	if c.opts.Now.IsZero() {
@@ -267,11 +275,14 @@ var metrics = [...]Metric{display.Views: MetricViews, display.Downloads: MetricD
 
 // A Difference is a number of a DOI record that differs from the reported number.
 type Difference struct {
-	DOI      string // in lower case; as reported if it is not a DOI
-	Month    string // such as "2026-10"
-	Metric   Metric
-	Reported int64    // number in the latest report that has it, except a 0 that replaces another report's number; for NotUnique, the total
-	Expected []int64  // number by the service's rules for the reports that are stored now; several values if the order of processing matters; of more than 64, the least and the greatest
+	DOI    string // in lower case; as reported if it is not a DOI
+	Month  string // such as "2026-10"
+	Metric Metric
+	// number in the latest report that has it, except a 0 that replaces another report's number; for NotUnique, the total
+	Reported int64
+	// number by the service's rules for the reports that are stored now; several values if the order of
+	// processing matters; of more than 64, the least and the greatest
+	Expected []int64
 	Shown    int64    // by the record; 0 without one
 	Cause    Cause    // why Shown differs from Reported
 	Detail   string   // the place in the report that causes it, or other details; may be ""
@@ -293,7 +304,8 @@ type share struct {
 
 // String returns the difference and its cause on one line.
 func (d *Difference) String() string {
-	text := fmt.Sprintf("%s: %s of %s: %d reported, %d shown: %s", d.DOI, d.Metric, d.Month, d.Reported, d.Shown, Sentence(d.Cause))
+	text := fmt.Sprintf("%s: %s of %s: %d reported, %d shown: %s", d.DOI, d.Metric, d.Month, d.Reported, d.Shown,
+		Sentence(d.Cause))
 	if d.Detail != "" {
 		text += ": " + d.Detail
 	}
@@ -313,12 +325,16 @@ var sentences = []struct {
 	text  string
 }{
 	{datacite.CodeNotProcessed, "the report is recent, and the service has not processed it yet"},
-	{datacite.CodeLost, "the service stored the report long ago, and does not show this count of it; storing it again makes the service read it again"},
+	{datacite.CodeLost, "the service stored the report long ago, and does not show this count of it; storing it again " +
+		"makes the service read it again"},
 	{datacite.CodeNoRecord, "the DOI is not registered, or not visible to the account"},
 	{datacite.CodeReportedTwice, "several reports have this count, and the service adds them up"},
-	{datacite.CodeLeft, "the report of the month no longer has this count, and the service keeps the old number until a count of 0 replaces it"},
-	{datacite.CodeUnreported, "no report that is compared has this count: another account or creator reported it, or a report that was deleted or moved to another month, or had it under a name with # or ?"},
-	{datacite.CodeNotRegular, "the report has only machine counts, which are not shown, and the service keeps the old number"},
+	{datacite.CodeLeft, "the report of the month no longer has this count, and the service keeps the old number until a " +
+		"count of 0 replaces it"},
+	{datacite.CodeUnreported, "no report that is compared has this count: another account or creator reported it, or a " +
+		"report that was deleted or moved to another month, or had it under a name with # or ?"},
+	{datacite.CodeNotRegular, "the report has only machine counts, which are not shown, and the service keeps the old " +
+		"number"},
 	{datacite.CodeNotUnique, "the report has no unique counts by people, and the service shows no others"},
 	{datacite.CodeTooManyInstances, "the dataset has more than 8 instances, and the service reads none of them"},
 	{datacite.CodeLaterPerformance, "the service reads only the first performance of a dataset"},
@@ -327,10 +343,12 @@ var sentences = []struct {
 	{datacite.CodeNotADOI, "the dataset has no DOI"},
 	{datacite.CodeSpelling, "the service does not read the DOI in this spelling"},
 	{datacite.CodeCharacters, "the service does not find DOIs with such characters"},
-	{datacite.CodeOtherDOI, "the service reads a DOI only up to # or ?, and adds the counts to those of the DOI that remains"},
+	{datacite.CodeOtherDOI, "the service reads a DOI only up to # or ?, and adds the counts to those of the DOI that " +
+		"remains"},
 	{datacite.CodeOtherMonth, "in UTC the report begins in another month, under which the service shows its counts"},
 	{datacite.CodeTooLarge, "the service shows no count above 2,147,483,647"},
-	{datacite.CodeNoCount, "the count is missing in the report, and the service shows 1 for it, or keeps an earlier number"},
+	{datacite.CodeNoCount, "the count is missing in the report, and the service shows 1 for it, or keeps an earlier " +
+		"number"},
 }
 
 // AllCauses returns all causes.

@@ -31,11 +31,13 @@ var kinds = []struct {
 	{"nothing", nil},
 	{"people", func(v, _ int64) []reports.Instance { return []reports.Instance{views(v)} }},
 	{"machines", func(v, n int64) []reports.Instance {
-		return []reports.Instance{instance(v, reports.MetricUniqueDatasetInvestigations, reports.AccessMachine), instance(n, reports.MetricUniqueDatasetRequests, reports.AccessMachine)}
+		return []reports.Instance{instance(v, reports.MetricUniqueDatasetInvestigations, reports.AccessMachine),
+			instance(n, reports.MetricUniqueDatasetRequests, reports.AccessMachine)}
 	}},
 	{"totals", func(v, n int64) []reports.Instance {
 		const more = 100 // so that no record shows a total by accident
-		return []reports.Instance{instance(v+more, reports.MetricTotalDatasetInvestigations, reports.AccessRegular), instance(n+more, reports.MetricTotalDatasetRequests, reports.AccessRegular)}
+		return []reports.Instance{instance(v+more, reports.MetricTotalDatasetInvestigations, reports.AccessRegular),
+			instance(n+more, reports.MetricTotalDatasetRequests, reports.AccessRegular)}
 	}},
 	{"downloads", func(_, n int64) []reports.Instance { return []reports.Instance{downloads(n)} }},
 	{"both", func(v, n int64) []reports.Instance { return []reports.Instance{views(v), downloads(n)} }},
@@ -112,8 +114,11 @@ func TestRepairOfEveryKind(t *testing.T) {
 		assert.Equal(t, want, shownOf(t, srv, name), name)
 	}
 	for _, d := range compare(t, srv, nil) {
-		assert.True(t, d.Cause == datacite.CodeNotUnique && strings.HasSuffix(d.DOI, "-totals"), "%v: only totals are shown nowhere", d)
-		if slices.ContainsFunc(found, func(before *shown.Difference) bool { return before.DOI == d.DOI && before.Metric == d.Metric }) {
+		assert.True(t, d.Cause == datacite.CodeNotUnique && strings.HasSuffix(d.DOI, "-totals"),
+			"%v: only totals are shown nowhere", d)
+		if slices.ContainsFunc(found, func(before *shown.Difference) bool {
+			return before.DOI == d.DOI && before.Metric == d.Metric
+		}) {
 			remain = append(remain, fmt.Sprint(d.DOI, " ", d.Metric))
 		}
 	}
@@ -178,14 +183,17 @@ func (c *course) store(foreign bool) {
 	}
 	version := c.version()
 	if c.stored[creator] = version; id == 3 {
-		_, err := c.srv.As("OTHER.REPO").PutReport(&reports.Report{ID: reportID(id), Header: header(creator, 10), Datasets: listed(version)})
+		_, err := c.srv.As("OTHER.REPO").PutReport(&reports.Report{ID: reportID(id), Header: header(creator, 10),
+			Datasets: listed(version)})
 		require.NoError(c.t, err)
 	} else if c.random.IntN(2) == 0 || len(version) == 0 {
 		store(c.t, c.srv, id, header(creator, 10), listed(version)...)
 	} else {
-		_, err := c.srv.Reports().Submit(c.t.Context(), header(creator, 10), reports.Source(listed(version)), &reports.SubmitOptions{
-			ID: reportID(id), LockDir: c.locks, AllowInconsistent: true, ZeroDropped: c.random.IntN(2) == 0, MaxDatasets: 1 + c.random.IntN(5),
-		})
+		_, err := c.srv.Reports().Submit(c.t.Context(), header(creator, 10), reports.Source(listed(version)),
+			&reports.SubmitOptions{
+				ID: reportID(id), LockDir: c.locks, AllowInconsistent: true, ZeroDropped: c.random.IntN(2) == 0,
+				MaxDatasets: 1 + c.random.IntN(5),
+			})
 		require.NoError(c.t, err)
 	}
 	if c.random.IntN(6) > 0 {
@@ -222,17 +230,18 @@ func differing(all []*shown.Difference) (keys []string) {
 }
 
 // TestRepairIsAFixpoint: after any history, with cuts at any request and other faults, until a repair
-// ends, records show what is wanted beside the numbers of reports that were left as they are, or the difference is named. A second
-// repair sends nothing, before and after the service has read the reports. After a cut, a repair
-// cannot tell what the service has not read from what no report has any more: it names such a
-// number, and a later one mends it.
+// ends, records show what is wanted beside the numbers of reports that were left as they are, or the
+// difference is named. A second repair sends nothing, before and after the service has read the reports.
+// After a cut, a repair cannot tell what the service has not read from what no report has any more: it
+// names such a number, and a later one mends it.
 func TestRepairIsAFixpoint(t *testing.T) {
 	for seed := range uint64(8 * *histories) {
 		if !t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			locks := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
 				time.Sleep(time.Until(now))
-				c := &course{t: t, random: rand.New(rand.NewPCG(seed, 11)), locks: locks, stored: map[string]map[string][]reports.Instance{}}
+				c := &course{t: t, random: rand.New(rand.NewPCG(seed, 11)), locks: locks,
+					stored: map[string]map[string][]reports.Instance{}}
 				documented := seed%8 == 7
 				behaviour := datacitetest.Deployed
 				if documented {
@@ -273,7 +282,8 @@ func (c *course) run(documented bool, faults datacitetest.Faults) {
 	if c.stored["Renamed Repository"] != nil && c.random.IntN(2) == 0 {
 		opts.Replaces = []string{"Renamed Repository"}
 	}
-	opts.Submit.MaxDatasets, opts.Submit.MaxProcessing, opts.Submit.AllowInconsistent = 1+c.random.IntN(7), time.Minute, true
+	opts.Submit.MaxDatasets, opts.Submit.MaxProcessing, opts.Submit.AllowInconsistent = 1+
+		c.random.IntN(7), time.Minute, true
 	opts.Warn = func(string, datacite.Finding) {}
 	wanted := c.version()
 	datasets := listed(wanted)
@@ -351,7 +361,8 @@ func (c *course) run(documented bool, faults datacitetest.Faults) {
 		for m, n := range shownOf(t, c.srv, name) {
 			key := fmt.Sprint(name, " ", []shown.Metric{shown.MetricViews, shown.MetricDownloads}[m])
 			if n != right[m] {
-				assert.Contains(t, named, key, "%d in place of %d; %v, then %v", n, right[m], short(rehearsed.Remain), short(done.Remain))
+				assert.Contains(t, named, key, "%d in place of %d; %v, then %v", n, right[m], short(rehearsed.Remain),
+					short(done.Remain))
 				assert.Contains(t, differing(after), key)
 			}
 		}

@@ -24,8 +24,10 @@ func anything(random *rand.Rand, id string) reports.Dataset {
 	d := dataset(id)
 	for range 1 + random.IntN(3)*random.IntN(3)*random.IntN(3) {
 		n := views(random.Int64N(4) * random.Int64N(1<<random.IntN(33)))
-		n.MetricType = []reports.MetricType{reports.MetricUniqueDatasetInvestigations, reports.MetricUniqueDatasetRequests, reports.MetricTotalDatasetInvestigations}[random.IntN(3)]
-		n.AccessMethod = []reports.AccessMethod{reports.AccessRegular, reports.AccessRegular, reports.AccessMachine}[random.IntN(3)]
+		n.MetricType = []reports.MetricType{reports.MetricUniqueDatasetInvestigations, reports.MetricUniqueDatasetRequests,
+			reports.MetricTotalDatasetInvestigations}[random.IntN(3)]
+		n.AccessMethod = []reports.AccessMethod{reports.AccessRegular, reports.AccessRegular,
+			reports.AccessMachine}[random.IntN(3)]
 		if random.IntN(8) == 0 {
 			n.Count, n.NoCount = 0, true
 		}
@@ -44,11 +46,12 @@ func anything(random *rand.Rand, id string) reports.Dataset {
 
 // TestEveryDifferenceIsExplained: whatever reports hold and however often they are replaced, the
 // service shows what Compare expects of the reports that it holds, or the difference has the
-// cause that an earlier version left. None is taken as lost. The service was written from the sources of the deployed one, and
-// not from the rules of Compare.
+// cause that an earlier version left. None is taken as lost. The service was written from the sources of
+// the deployed one, and not from the rules of Compare.
 func TestEveryDifferenceIsExplained(t *testing.T) {
 	records := []string{"10.5072/a", "10.5072/b", "10.5072/c", "10.5072/k"}
-	spellings := append([]string{"10.5072/A", "doi:10.5072/a", "DOI:10.5072/a", "https://doi.org/10.5072/b", "http://dx.doi.org/10.5072/B", "https://doi.org/doi:10.5072/c",
+	spellings := append([]string{"10.5072/A", "doi:10.5072/a", "DOI:10.5072/a", "https://doi.org/10.5072/b",
+		"http://dx.doi.org/10.5072/B", "https://doi.org/doi:10.5072/c",
 		"www.doi.org/10.5072/a", "10.5072/c#part", "10.5072/c?part", "10.5072/a<", "10.5072/b ", "10.5072/\u212a", "10.5072/a\u200b", "10.5072/unregistered", "hdl:10.5072/a"}, records...)
 	differences, left := 0, 0
 	for seed := range uint64(8 * *histories) {
@@ -83,7 +86,8 @@ func TestEveryDifferenceIsExplained(t *testing.T) {
 			switch {
 			case !slices.Contains(records, d.DOI): // nobody has registered it
 			case slices.Contains(d.Expected, d.Shown):
-				assert.NotContains(t, []shown.Cause{datacite.CodeLeft, datacite.CodeUnreported, datacite.CodeNoRecord}, d.Cause, what)
+				assert.NotContains(t, []shown.Cause{datacite.CodeLeft, datacite.CodeUnreported, datacite.CodeNoRecord}, d.Cause,
+					what)
 			default: // no report that was stored once alone is a surprise
 				left++
 				assert.True(t, corrected, what)

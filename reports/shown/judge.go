@@ -221,7 +221,8 @@ func (p *pair) differences() (all []*Difference) {
 	p.all = p.numbers()
 	for i := range p.all {
 		n := &p.all[i]
-		d := &Difference{DOI: p.doi, Month: n.month, Metric: n.metric, Reported: n.reported(), Expected: n.expected.All, Shown: n.shown}
+		d := &Difference{DOI: p.doi, Month: n.month, Metric: n.metric, Reported: n.reported(), Expected: n.expected.All,
+			Shown: n.shown}
 		if d.Reported == d.Shown {
 			continue
 		}
@@ -247,7 +248,8 @@ func (p *pair) explain(n *number, reported int64) (cause Cause, detail string, c
 	missing := n.only(func(one *part) bool { return one.missing })
 	hidden := latest != nil && latest.cause != "" && !slices.Equal(latest.counts.Values, []int64{reported})
 	switch {
-	case !p.name && latest != nil && (latest.cause == datacite.CodeSpelling || latest.cause == datacite.CodeLaterIdentifier):
+	case !p.name && latest != nil && (latest.cause == datacite.CodeSpelling ||
+		latest.cause == datacite.CodeLaterIdentifier):
 		return datacite.CodeNotADOI, latest.why, all
 	case p.name && p.record == nil && latest.cause != datacite.CodeOtherDOI: // it shows 0, so something is reported
 		return datacite.CodeNoRecord, "", all
@@ -290,7 +292,8 @@ func (p *pair) added(n *number) (cause Cause, detail string, causing []part) {
 		return datacite.CodeLost, "", n.parts
 	}
 	last := misattributed[0].misattributed[len(misattributed[0].misattributed)-1]
-	return p.misattribution(last.Report, last.Name, last.Month), fmt.Sprintf("%.100q of %s", last.Name, p.stored[last.Report].month), misattributed
+	return p.misattribution(last.Report, last.Name,
+		last.Month), fmt.Sprintf("%.100q of %s", last.Name, p.stored[last.Report].month), misattributed
 }
 
 // misattributes reports whether the DOI shows numbers that are reported for another DOI or month.
@@ -346,7 +349,8 @@ func (p *pair) own(n *number, d *Difference) {
 	}
 	if by := p.opts.CreatedBy; by != "" {
 		if d.Cause == datacite.CodeUnreported {
-			d.Detail = fmt.Sprintf("only reports of %s are compared; another creator may have reported it, or an earlier version of one of these", by)
+			d.Detail = fmt.Sprintf("only reports of %s are compared; another creator may have reported it, or an earlier "+
+				"version of one of these", by)
 		}
 		return
 	}
@@ -370,7 +374,8 @@ func (p *pair) evens() {
 	for i := range p.all {
 		n := &p.all[i]
 		if n.reported() == n.shown && len(n.entries) > len(n.events) {
-			d := &Difference{DOI: p.doi, Month: n.month, Metric: n.metric, Reported: n.shown, Expected: n.expected.All, Shown: n.shown, Cause: datacite.CodeUnreported}
+			d := &Difference{DOI: p.doi, Month: n.month, Metric: n.metric, Reported: n.shown, Expected: n.expected.All,
+				Shown: n.shown, Cause: datacite.CodeUnreported}
 			p.own(n, d)
 			p.even(d)
 		}

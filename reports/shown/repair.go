@@ -60,9 +60,11 @@ type RepairedReport struct {
 type Change struct {
 	DOI    string
 	Metric Metric
-	Was    int64 // in the stored report; if no report has the number, as the record shows it: of several such numbers of a DOI, the greatest
-	Now    int64
-	Cause  Cause // of the difference that it removes; "" if the record would show the reported number unchanged
+	// in the stored report; if no report has the number, as the record shows it: of several such numbers of
+	// a DOI, the greatest
+	Was   int64
+	Now   int64
+	Cause Cause // of the difference that it removes; "" if the record would show the reported number unchanged
 }
 
 // Repair makes DOI records show the counts of a month: exactly those of the wanted datasets. h is the header of
@@ -77,23 +79,28 @@ type Change struct {
 // together with the reports sent until then; run Repair again to continue. If another account has stored a report
 // of the same name, the error matches [datacite.ErrConflict]; if a name in Replaces has no report, it matches
 // [datacite.ErrNotFound]. The package documentation has the details ("Repair").
-func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account string, h reports.Header, wanted iter.Seq2[reports.Dataset, error], opts *RepairOptions) (*Repaired, error) {
+func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account string, h reports.Header,
+	wanted iter.Seq2[reports.Dataset, error], opts *RepairOptions) (*Repaired, error) {
 	m := &repair{reports: r, dois: d, account: account, month: headerMonth(&h), opts: *cmp.Or(opts, &RepairOptions{})}
 	switch {
 	case ctx == nil:
 		return nil, transport.ErrNilContext
 	case r == nil || d == nil:
-		return nil, datacite.Invalid(datacite.Finding{Path: "Repair", Code: datacite.CodeMissing, Reason: "needs a client for reports and a client for DOIs; one of them is nil"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Repair", Code: datacite.CodeMissing,
+			Reason: "needs a client for reports and a client for DOIs; one of them is nil"})
 	case wanted == nil:
 		return nil, datacite.Invalid(datacite.Finding{Path: "wanted", Code: datacite.CodeMissing, Reason: "is nil"})
 	case m.month == "" || m.month != shownMonth(&h):
-		return nil, datacite.Invalid(datacite.Finding{Path: "Header.ReportingPeriod", Code: datacite.CodeDate, Reason: fmt.Sprintf("begins on %q, which is not a day of a month", h.ReportingPeriod.BeginDate)})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Header.ReportingPeriod", Code: datacite.CodeDate,
+			Reason: fmt.Sprintf("begins on %q, which is not a day of a month", h.ReportingPeriod.BeginDate)})
 	case account == "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "account", Code: datacite.CodeMissing, Reason: `is empty; give the repository account, such as "example.repo"`})
+		return nil, datacite.Invalid(datacite.Finding{Path: "account", Code: datacite.CodeMissing,
+			Reason: `is empty; give the repository account, such as "example.repo"`})
 	}
 	for i, name := range m.opts.Replaces {
 		if strings.TrimSpace(name) == "" {
-			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("RepairOptions.Replaces[%d]", i), Code: datacite.CodeMissing, Reason: "is blank"})
+			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("RepairOptions.Replaces[%d]", i),
+				Code: datacite.CodeMissing, Reason: "is blank"})
 		}
 	}
 	m.done = &Repaired{}
@@ -139,7 +146,8 @@ func (m *repair) plans() []*plan { return append([]*plan{m.own}, m.replaced...) 
 func (m *repair) findReports(ctx context.Context) error {
 	same := collate.New(language.Und, collate.Loose) // as the service's database compares names
 	isOwn := func(s *reports.Summary) bool {
-		return !m.own.stored && same.CompareString(strings.TrimSpace(s.Header.CreatedBy), strings.TrimSpace(m.own.header.CreatedBy)) == 0
+		return !m.own.stored && same.CompareString(strings.TrimSpace(s.Header.CreatedBy),
+			strings.TrimSpace(m.own.header.CreatedBy)) == 0
 	}
 	list := func(o *reports.ListOptions, f func(*reports.Summary)) error {
 		for s, err := range m.reports.All(ctx, o) {
@@ -154,7 +162,9 @@ func (m *repair) findReports(ctx context.Context) error {
 	}
 	used := map[string]bool{}
 	err := list(&reports.ListOptions{ClientID: m.account}, func(s *reports.Summary) {
-		at := slices.IndexFunc(m.opts.Replaces, func(name string) bool { return name == s.Header.CreatedBy || strings.EqualFold(name, s.ID) })
+		at := slices.IndexFunc(m.opts.Replaces, func(name string) bool {
+			return name == s.Header.CreatedBy || strings.EqualFold(name, s.ID)
+		})
 		if isOwn(s) {
 			m.own.is(s)
 			return
@@ -174,7 +184,8 @@ func (m *repair) findReports(ctx context.Context) error {
 	}
 	for i, name := range m.opts.Replaces {
 		if !used[name] {
-			return fmt.Errorf("shown.Repair: %w: RepairOptions.Replaces[%d] is %q, which is neither the creator nor the id of another report of %s for %s", datacite.ErrNotFound, i, name, m.account, m.month)
+			return fmt.Errorf("shown.Repair: %w: RepairOptions.Replaces[%d] is %q, which is neither the creator nor the id of "+
+				"another report of %s for %s", datacite.ErrNotFound, i, name, m.account, m.month)
 		}
 	}
 	foreign := false
@@ -183,7 +194,8 @@ func (m *repair) findReports(ctx context.Context) error {
 	})
 	if err == nil && foreign {
 		// Without its ID: a service may send anything as one, such as a credential.
-		err = fmt.Errorf("shown.Repair: %w: the report of %q for %s is not among those of %s", datacite.ErrConflict, m.own.header.CreatedBy, m.month, m.account)
+		err = fmt.Errorf("shown.Repair: %w: the report of %q for %s is not among those of %s", datacite.ErrConflict,
+			m.own.header.CreatedBy, m.month, m.account)
 	}
 	return err
 }
@@ -204,7 +216,8 @@ func (m *repair) readStored(ctx context.Context) error {
 		if n, example := m.own.shared(p); n > 0 && m.opts.Submit.RefuseOthers {
 			refused = append(refused, datacite.Finding{
 				Path: "report-datasets", Code: datacite.CodeReportedTwice,
-				Reason: fmt.Sprintf("report %s of %.100q has %d of the same numbers for that month, such as one of %s; records show the sum", p.id, p.header.CreatedBy, n, example),
+				Reason: fmt.Sprintf("report %s of %.100q has %d of the same numbers for that month, such as one of %s; records "+
+					"show the sum", p.id, p.header.CreatedBy, n, example),
 			})
 		}
 		if p.counts() {
@@ -279,7 +292,8 @@ func (m *repair) describe(ctx context.Context, p *plan, name string) (*reports.D
 		return nil, fmt.Errorf("shown.Repair: the title of %s, which gets a 0: %w", name, err)
 	}
 	return &reports.Dataset{
-		Title: cmp.Or(r.Title(), name), Platform: p.header.CreatedBy, Publisher: cmp.Or(r.Publisher.Name, p.header.CreatedBy), DataType: reports.DataTypeDataset,
+		Title: cmp.Or(r.Title(), name), Platform: p.header.CreatedBy, Publisher: cmp.Or(r.Publisher.Name, p.header.CreatedBy),
+		DataType:  reports.DataTypeDataset,
 		DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: name}},
 	}, nil
 }
@@ -329,7 +343,9 @@ func (m *repair) remains(d *Difference) bool {
 	i, own, onlyTotals := slices.Index(metrics[:], d.Metric), count{}, false
 	if t := m.own.targets[d.DOI]; t != nil {
 		own = t.counts[i]
-		onlyTotals = own.total && !own.has && !slices.ContainsFunc(t.counts[:], func(c count) bool { return c.has && !c.apart })
+		onlyTotals = own.total && !own.has && !slices.ContainsFunc(t.counts[:], func(c count) bool {
+			return c.has && !c.apart
+		})
 	}
 	if m.own.hidden[d.DOI] || own.has && !own.certain || onlyTotals {
 		return true
@@ -345,7 +361,10 @@ func (m *repair) remains(d *Difference) bool {
 			return true
 		case at < 0 && s.counts:
 			counting++
-		case at == 0 && slices.ContainsFunc(s.misattributed, func(name string) bool { t := m.own.targets[name]; return t != nil && t.counts[i].now != 0 }):
+		case at == 0 && slices.ContainsFunc(s.misattributed, func(name string) bool {
+			t := m.own.targets[name]
+			return t != nil && t.counts[i].now != 0
+		}):
 			return true
 		}
 	}
@@ -384,7 +403,8 @@ func (m *repair) submit(ctx context.Context) error {
 }
 
 // send submits a plan, or checks it. A report without datasets, which shows nothing, is not sent.
-func (m *repair) send(ctx context.Context, p *plan, datasets iter.Seq2[reports.Dataset, error]) (*reports.Receipt, error) {
+func (m *repair) send(ctx context.Context, p *plan,
+	datasets iter.Seq2[reports.Dataset, error]) (*reports.Receipt, error) {
 	if p.empty() {
 		return nil, nil
 	}

@@ -68,13 +68,16 @@ type count struct {
 }
 
 func newPlan(h reports.Header) *plan {
-	return &plan{id: reports.DeriveID(h), header: h, targets: map[string]*target{}, hidden: map[string]bool{}, apart: map[string]*zeros{}, content: map[[sha256.Size]byte]int{}}
+	return &plan{id: reports.DeriveID(h), header: h, targets: map[string]*target{}, hidden: map[string]bool{},
+		apart: map[string]*zeros{}, content: map[[sha256.Size]byte]int{}}
 }
 
 // is says which report is stored.
 func (p *plan) is(s *reports.Summary) {
 	p.id, p.stored = s.ID, true
-	p.packed = slices.ContainsFunc(s.Header.Exceptions, func(e reports.Exception) bool { return e.Code == reports.ExceptionCompressed })
+	p.packed = slices.ContainsFunc(s.Header.Exceptions, func(e reports.Exception) bool {
+		return e.Code == reports.ExceptionCompressed
+	})
 }
 
 // keep reads the wanted datasets into the file.
@@ -85,7 +88,9 @@ func (p *plan) keep(wanted iter.Seq2[reports.Dataset, error]) error {
 		if err != nil {
 			return err
 		}
-		d.DatasetID, _ = display.Readable(d.DatasetID, func(id *reports.TypedValue) (kind, value *string) { return &id.Type, &id.Value })
+		d.DatasetID, _ = display.Readable(d.DatasetID, func(id *reports.TypedValue) (kind, value *string) {
+			return &id.Type, &id.Value
+		})
 		p.wants(&d)
 		p.lines++
 		if err := lines.Encode(&d); err != nil {
@@ -301,7 +306,8 @@ func (p *plan) full() error {
 		if t, zeros := p.targets[name], len(p.zeros(name)); zeros > max(0, t.room) {
 			faults = append(faults, datacite.Finding{
 				Path: fmt.Sprintf("report-datasets[%d].performance[0].instance", t.line), Code: datacite.CodeTooManyInstances,
-				Reason: fmt.Sprintf("needs a 0 for a number of %s that its record shows, and there is no room for it: the service reads no more than %d", name, mostInstances),
+				Reason: fmt.Sprintf("needs a 0 for a number of %s that its record shows, and there is no room for it: the "+
+					"service reads no more than %d", name, mostInstances),
 			})
 		}
 	}
@@ -412,7 +418,8 @@ func (p *plan) read() iter.Seq2[reports.Dataset, error] {
 // zeros are the counts of a DOI that no wanted dataset has.
 func (p *plan) zeros(name string) (all []reports.Instance) {
 	t := p.targets[name]
-	for i, metric := range [...]reports.MetricType{display.Views: reports.MetricUniqueDatasetInvestigations, display.Downloads: reports.MetricUniqueDatasetRequests} {
+	for i, metric := range [...]reports.MetricType{display.Views: reports.MetricUniqueDatasetInvestigations,
+		display.Downloads: reports.MetricUniqueDatasetRequests} {
 		if t != nil && t.counts[i].zero {
 			all = append(all, reports.Instance{MetricType: metric, AccessMethod: reports.AccessRegular})
 		}

@@ -29,11 +29,13 @@ import (
 func mending(folder string, dry bool, replaces ...string) *shown.RepairOptions {
 	return &shown.RepairOptions{
 		DryRun: dry, Replaces: replaces, Submit: reports.SubmitOptions{LockDir: folder},
-		Compare: shown.Options{Now: now, Month: "2024-03", Causes: []shown.Cause{datacite.CodeTooLarge}, CreatedBy: "Nobody", LeaveOut: func(error) bool { return true }},
+		Compare: shown.Options{Now: now, Month: "2024-03", Causes: []shown.Cause{datacite.CodeTooLarge}, CreatedBy: "Nobody",
+			LeaveOut: func(error) bool { return true }},
 	}
 }
 
-func mend(ctx context.Context, srv *datacitetest.Server, wanted []reports.Dataset, opts *shown.RepairOptions) (*shown.Repaired, error) {
+func mend(ctx context.Context, srv *datacitetest.Server, wanted []reports.Dataset,
+	opts *shown.RepairOptions) (*shown.Repaired, error) {
 	return shown.Repair(ctx, srv.Reports(), srv.DOIs(), account, header("Repository", 10), reports.Source(wanted), opts)
 }
 
@@ -41,7 +43,8 @@ func mend(ctx context.Context, srv *datacitetest.Server, wanted []reports.Datase
 func said(r *shown.Repaired) (lines []string) {
 	for _, one := range r.Reports {
 		for _, c := range one.Changes {
-			lines = append(lines, fmt.Sprintf("%s: %s %s %d -> %d %s", one.Header.CreatedBy, c.DOI, c.Metric, c.Was, c.Now, c.Cause))
+			lines = append(lines, fmt.Sprintf("%s: %s %s %d -> %d %s", one.Header.CreatedBy, c.DOI, c.Metric, c.Was, c.Now,
+				c.Cause))
 		}
 	}
 	return lines
@@ -73,7 +76,8 @@ func both(name string, v, n int64) reports.Dataset { return dataset(name, views(
 // after returns a server with records of 10.5072/a, b and c, after stages that it has processed.
 func after(t *testing.T, stages ...stage) *datacitetest.Server {
 	t.Helper()
-	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true,
+		Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
 	for _, name := range []string{"10.5072/a", "10.5072/b", "10.5072/c"} {
 		put(t, srv, name, nil, nil)
 	}
@@ -92,7 +96,8 @@ func proceed(t *testing.T, srv *datacitetest.Server, stages []stage) {
 // foreign stores a report of another account.
 func foreign(creator string, datasets ...reports.Dataset) stage {
 	return func(t *testing.T, srv *datacitetest.Server) {
-		_, err := srv.As("OTHER.REPO").PutReport(&reports.Report{ID: reportID(9), Header: header(creator, 10), Datasets: datasets})
+		_, err := srv.As("OTHER.REPO").PutReport(&reports.Report{ID: reportID(9), Header: header(creator, 10),
+			Datasets: datasets})
 		require.NoError(t, err)
 	}
 }
@@ -109,53 +114,72 @@ func TestRepairMakesRecordsShowWhatTheLogsSay(t *testing.T) {
 		changes  []string
 		shows    []string // afterwards, of a, b and c
 	}{
-		"nothing is wrong": {[]stage{october(1, a, b)}, []reports.Dataset{a, b}, nil, nil, []string{"a 5 3", "b 4 2", "c 0 0"}},
+		"nothing is wrong": {[]stage{october(1, a, b)}, []reports.Dataset{a, b}, nil, nil,
+			[]string{"a 5 3", "b 4 2", "c 0 0"}},
 		"unreported": {nil, []reports.Dataset{a, b}, nil, []string{
 			"Repository: 10.5072/a views 0 -> 5 ", "Repository: 10.5072/a downloads 0 -> 3 ",
 			"Repository: 10.5072/b views 0 -> 4 ", "Repository: 10.5072/b downloads 0 -> 2 ",
 		}, []string{"a 5 3", "b 4 2", "c 0 0"}},
-		"the repository was renamed": {[]stage{october(2, a, b)}, []reports.Dataset{a}, []string{"Renamed Repository"}, []string{
-			"Repository: 10.5072/a views 0 -> 5 ", "Repository: 10.5072/a downloads 0 -> 3 ",
-			"Renamed Repository: 10.5072/a views 5 -> 0 ", "Renamed Repository: 10.5072/a downloads 3 -> 0 ",
-			"Renamed Repository: 10.5072/b views 4 -> 0 ", "Renamed Repository: 10.5072/b downloads 2 -> 0 ",
-		}, []string{"a 5 3", "b 0 0", "c 0 0"}},
-		"a double report": {[]stage{october(1, a, b), october(2, both("10.5072/a", 6, 3))}, []reports.Dataset{a, b}, []string{"Renamed Repository"}, []string{
-			"Renamed Repository: 10.5072/a views 6 -> 0 ", "Renamed Repository: 10.5072/a downloads 3 -> 0 ",
-		}, []string{"a 5 3", "b 4 2", "c 0 0"}},
-		"what another platform reports, too, is dropped": {[]stage{october(1, a, b), october(2, b)}, []reports.Dataset{a}, nil, []string{
-			"Repository: 10.5072/b views 4 -> 0 ", "Repository: 10.5072/b downloads 2 -> 0 ",
-		}, []string{"a 5 3", "b 4 2", "c 0 0"}},
-		"a double report of which a dataset was dropped": {[]stage{october(1, a, b), october(2, a), october(2, b)}, []reports.Dataset{a, b}, []string{reportID(2)}, []string{
-			"Renamed Repository: 10.5072/a views 5 -> 0 left", "Renamed Repository: 10.5072/a downloads 3 -> 0 left",
-			"Renamed Repository: 10.5072/b views 4 -> 0 ", "Renamed Repository: 10.5072/b downloads 2 -> 0 ",
-		}, []string{"a 5 3", "b 4 2", "c 0 0"}},
-		"a correction, lower and without a dataset": {[]stage{october(1, a, b)}, []reports.Dataset{both("10.5072/a", 4, 3)}, nil, []string{
-			"Repository: 10.5072/a views 5 -> 4 ", "Repository: 10.5072/b views 4 -> 0 ", "Repository: 10.5072/b downloads 2 -> 0 ",
-		}, []string{"a 4 3", "b 0 0", "c 0 0"}},
-		"a correction that was sent without zeros": {[]stage{october(1, a, b), october(1, dataset("10.5072/a", views(4)))}, []reports.Dataset{dataset("10.5072/a", views(4))}, nil, []string{
-			"Repository: 10.5072/a downloads 3 -> 0 left", "Repository: 10.5072/b views 4 -> 0 left", "Repository: 10.5072/b downloads 2 -> 0 left",
-		}, []string{"a 4 0", "b 0 0", "c 0 0"}},
-		"a correction beside a 0 of another platform": {[]stage{october(1, a), october(1, dataset("10.5072/a", views(4))), october(2, both("10.5072/a", 0, 0))}, []reports.Dataset{both("10.5072/a", 4, 2)}, nil, []string{
-			"Repository: 10.5072/a downloads 3 -> 2 left",
-		}, []string{"a 4 2", "b 0 0", "c 0 0"}},
-		"room for one 0": {[]stage{october(1, dataset("10.5072/a", views(5)))}, []reports.Dataset{dataset("10.5072/a", slices.Repeat([]reports.Instance{instance(1, reports.MetricTotalDatasetInvestigations, reports.AccessMachine)}, 7)...)}, nil, []string{
-			"Repository: 10.5072/a views 5 -> 0 ",
-		}, []string{"a 0 0", "b 0 0", "c 0 0"}},
-		"a dropped dataset that is wanted": {[]stage{october(1, a, b), october(1, a)}, []reports.Dataset{a, both("10.5072/b", 3, 2)}, nil, []string{
-			"Repository: 10.5072/b views 4 -> 3 left",
-		}, []string{"a 5 3", "b 3 2", "c 0 0"}},
-		"an earlier version of a dataset that is no longer read": {[]stage{october(1, dataset("10.5072/a", views(5)), b), october(1, nine, b)}, []reports.Dataset{b}, nil, []string{
-			"Repository: 10.5072/a views 5 -> 0 too-many-instances",
-		}, []string{"a 0 0", "b 4 2", "c 0 0"}},
-		"a spelling that is not read": {[]stage{october(1, both("DOI:10.5072/a", 5, 3))}, []reports.Dataset{both("DOI:10.5072/a", 5, 3)}, nil, []string{
-			"Repository: 10.5072/a views 0 -> 5 ", "Repository: 10.5072/a downloads 0 -> 3 ",
-		}, []string{"a 5 3", "b 0 0", "c 0 0"}},
-		"a part that counts for the whole": {[]stage{october(1, a, both("10.5072/a#part", 2, 2))}, []reports.Dataset{a}, nil, []string{
-			"Repository: 10.5072/a#part views 2 -> 0 ", "Repository: 10.5072/a#part downloads 2 -> 0 ",
-		}, []string{"a 5 3", "b 0 0", "c 0 0"}},
-		"a DOI that is not registered is dropped": {[]stage{october(1, a, dataset("10.5072/new", views(1)))}, []reports.Dataset{a}, nil, []string{
-			"Repository: 10.5072/new views 1 -> 0 ",
-		}, []string{"a 5 3", "b 0 0", "c 0 0"}},
+		"the repository was renamed": {[]stage{october(2, a, b)}, []reports.Dataset{a}, []string{"Renamed Repository"},
+			[]string{
+				"Repository: 10.5072/a views 0 -> 5 ", "Repository: 10.5072/a downloads 0 -> 3 ",
+				"Renamed Repository: 10.5072/a views 5 -> 0 ", "Renamed Repository: 10.5072/a downloads 3 -> 0 ",
+				"Renamed Repository: 10.5072/b views 4 -> 0 ", "Renamed Repository: 10.5072/b downloads 2 -> 0 ",
+			}, []string{"a 5 3", "b 0 0", "c 0 0"}},
+		"a double report": {[]stage{october(1, a, b), october(2, both("10.5072/a", 6, 3))}, []reports.Dataset{a, b},
+			[]string{"Renamed Repository"}, []string{
+				"Renamed Repository: 10.5072/a views 6 -> 0 ", "Renamed Repository: 10.5072/a downloads 3 -> 0 ",
+			}, []string{"a 5 3", "b 4 2", "c 0 0"}},
+		"what another platform reports, too, is dropped": {[]stage{october(1, a, b), october(2, b)}, []reports.Dataset{a},
+			nil, []string{
+				"Repository: 10.5072/b views 4 -> 0 ", "Repository: 10.5072/b downloads 2 -> 0 ",
+			}, []string{"a 5 3", "b 4 2", "c 0 0"}},
+		"a double report of which a dataset was dropped": {[]stage{october(1, a, b), october(2, a), october(2, b)},
+			[]reports.Dataset{a, b}, []string{reportID(2)}, []string{
+				"Renamed Repository: 10.5072/a views 5 -> 0 left", "Renamed Repository: 10.5072/a downloads 3 -> 0 left",
+				"Renamed Repository: 10.5072/b views 4 -> 0 ", "Renamed Repository: 10.5072/b downloads 2 -> 0 ",
+			}, []string{"a 5 3", "b 4 2", "c 0 0"}},
+		"a correction, lower and without a dataset": {[]stage{october(1, a, b)}, []reports.Dataset{both("10.5072/a", 4, 3)},
+			nil, []string{
+				"Repository: 10.5072/a views 5 -> 4 ", "Repository: 10.5072/b views 4 -> 0 ",
+				"Repository: 10.5072/b downloads 2 -> 0 ",
+			}, []string{"a 4 3", "b 0 0", "c 0 0"}},
+		"a correction that was sent without zeros": {[]stage{october(1, a, b), october(1, dataset("10.5072/a", views(4)))},
+			[]reports.Dataset{dataset("10.5072/a", views(4))}, nil, []string{
+				"Repository: 10.5072/a downloads 3 -> 0 left", "Repository: 10.5072/b views 4 -> 0 left",
+				"Repository: 10.5072/b downloads 2 -> 0 left",
+			}, []string{"a 4 0", "b 0 0", "c 0 0"}},
+		"a correction beside a 0 of another platform": {
+			[]stage{october(1, a), october(1, dataset("10.5072/a", views(4))), october(2, both("10.5072/a", 0, 0))},
+			[]reports.Dataset{both("10.5072/a", 4, 2)}, nil, []string{
+				"Repository: 10.5072/a downloads 3 -> 2 left",
+			}, []string{"a 4 2", "b 0 0", "c 0 0"}},
+		"room for one 0": {[]stage{october(1, dataset("10.5072/a", views(5)))},
+			[]reports.Dataset{dataset("10.5072/a",
+				slices.Repeat([]reports.Instance{instance(1, reports.MetricTotalDatasetInvestigations, reports.AccessMachine)},
+					7)...)}, nil, []string{
+				"Repository: 10.5072/a views 5 -> 0 ",
+			}, []string{"a 0 0", "b 0 0", "c 0 0"}},
+		"a dropped dataset that is wanted": {[]stage{october(1, a, b), october(1, a)},
+			[]reports.Dataset{a, both("10.5072/b", 3, 2)}, nil, []string{
+				"Repository: 10.5072/b views 4 -> 3 left",
+			}, []string{"a 5 3", "b 3 2", "c 0 0"}},
+		"an earlier version of a dataset that is no longer read": {
+			[]stage{october(1, dataset("10.5072/a", views(5)), b), october(1, nine, b)}, []reports.Dataset{b}, nil, []string{
+				"Repository: 10.5072/a views 5 -> 0 too-many-instances",
+			}, []string{"a 0 0", "b 4 2", "c 0 0"}},
+		"a spelling that is not read": {[]stage{october(1, both("DOI:10.5072/a", 5, 3))},
+			[]reports.Dataset{both("DOI:10.5072/a", 5, 3)}, nil, []string{
+				"Repository: 10.5072/a views 0 -> 5 ", "Repository: 10.5072/a downloads 0 -> 3 ",
+			}, []string{"a 5 3", "b 0 0", "c 0 0"}},
+		"a part that counts for the whole": {[]stage{october(1, a, both("10.5072/a#part", 2, 2))}, []reports.Dataset{a}, nil,
+			[]string{
+				"Repository: 10.5072/a#part views 2 -> 0 ", "Repository: 10.5072/a#part downloads 2 -> 0 ",
+			}, []string{"a 5 3", "b 0 0", "c 0 0"}},
+		"a DOI that is not registered is dropped": {[]stage{october(1, a, dataset("10.5072/new", views(1)))},
+			[]reports.Dataset{a}, nil, []string{
+				"Repository: 10.5072/new views 1 -> 0 ",
+			}, []string{"a 5 3", "b 0 0", "c 0 0"}},
 		"nothing was counted": {[]stage{october(1, a)}, nil, nil, []string{
 			"Repository: 10.5072/a views 5 -> 0 ", "Repository: 10.5072/a downloads 3 -> 0 ",
 		}, []string{"a 0 0", "b 0 0", "c 0 0"}},
@@ -206,28 +230,47 @@ func TestWhatARepairDoesNotMend(t *testing.T) {
 		shows  []string
 		others int // reports that are named
 	}{
-		"a report of another platform": {[]stage{october(1, a, b), october(2, both("10.5072/a", 1, 1))}, []reports.Dataset{a, b},
-			[]string{"10.5072/a 2025-10 views 1 [6] 6 reported-twice 1,2", "10.5072/a 2025-10 downloads 1 [4] 4 reported-twice 1,2"}, []string{"a 6 4", "b 4 2"}, 1},
-		"a number that another platform may have dropped": {[]stage{october(1, a), october(2, b), october(2, dataset("10.5072/d"))}, []reports.Dataset{a},
-			[]string{"10.5072/b 2025-10 views 0 [0] 4 left 1,2", "10.5072/b 2025-10 downloads 0 [0] 2 left 1,2"}, []string{"a 5 3", "b 4 2"}, 0},
+		"a report of another platform": {[]stage{october(1, a, b), october(2, both("10.5072/a", 1, 1))},
+			[]reports.Dataset{a, b},
+			[]string{"10.5072/a 2025-10 views 1 [6] 6 reported-twice 1,2",
+				"10.5072/a 2025-10 downloads 1 [4] 4 reported-twice 1,2"}, []string{"a 6 4", "b 4 2"}, 1},
+		"a number that another platform may have dropped": {
+			[]stage{october(1, a), october(2, b), october(2, dataset("10.5072/d"))}, []reports.Dataset{a},
+			[]string{"10.5072/b 2025-10 views 0 [0] 4 left 1,2",
+				"10.5072/b 2025-10 downloads 0 [0] 2 left 1,2"}, []string{"a 5 3", "b 4 2"}, 0},
 		"a report that was deleted": {[]stage{october(2, a), removed(2)}, []reports.Dataset{b},
-			[]string{"10.5072/a 2025-10 views 0 [0] 5 unreported ", "10.5072/a 2025-10 downloads 0 [0] 3 unreported "}, []string{"a 5 3", "b 4 2"}, 0},
-		"more than one earlier version may have had": {[]stage{foreign("Aggregator", dataset("10.5072/a", views(4))), october(1, a, b), october(1, b)}, []reports.Dataset{b},
+			[]string{"10.5072/a 2025-10 views 0 [0] 5 unreported ",
+				"10.5072/a 2025-10 downloads 0 [0] 3 unreported "}, []string{"a 5 3", "b 4 2"}, 0},
+		"more than one earlier version may have had": {
+			[]stage{foreign("Aggregator", dataset("10.5072/a", views(4))), october(1, a, b), october(1, b)},
+			[]reports.Dataset{b},
 			[]string{"10.5072/a 2025-10 views 0 [0] 9 left 1"}, []string{"a 4 0", "b 4 2"}, 0},
-		"a part that another platform counts for the whole": {[]stage{october(1, a), october(2, dataset("10.5072/a#part", views(2)))}, []reports.Dataset{a},
-			[]string{"10.5072/a 2025-10 views 5 [7] 7 other-doi 2", "10.5072/a#part 2025-10 views 2 [0] 0 other-doi 2"}, []string{"a 7 3", "b 0 0"}, 1},
-		"a spelling of another platform that is not read": {[]stage{october(2, dataset("DOI:10.5072/a", views(5)))}, []reports.Dataset{b},
+		"a part that another platform counts for the whole": {
+			[]stage{october(1, a), october(2, dataset("10.5072/a#part", views(2)))}, []reports.Dataset{a},
+			[]string{"10.5072/a 2025-10 views 5 [7] 7 other-doi 2",
+				"10.5072/a#part 2025-10 views 2 [0] 0 other-doi 2"}, []string{"a 7 3", "b 0 0"}, 1},
+		"a spelling of another platform that is not read": {[]stage{october(2, dataset("DOI:10.5072/a", views(5)))},
+			[]reports.Dataset{b},
 			[]string{"10.5072/a 2025-10 views 5 [0] 0 spelling 2"}, []string{"a 0 0", "b 4 2"}, 0},
-		"characters with which the service finds no DOI": {[]stage{showing("10.5072/(a)<1>", nil, nil), october(1, dataset("10.5072/(a)<1>", views(5)))}, []reports.Dataset{b, dataset("10.5072/(a)<1>", views(5))},
+		"characters with which the service finds no DOI": {
+			[]stage{showing("10.5072/(a)<1>", nil, nil), october(1, dataset("10.5072/(a)<1>", views(5)))},
+			[]reports.Dataset{b, dataset("10.5072/(a)<1>", views(5))},
 			[]string{"10.5072/(a)<1> 2025-10 views 5 [0] 0 characters 1"}, []string{"a 0 0", "b 4 2"}, 0},
-		"totals of another platform": {[]stage{october(2, dataset("10.5072/a", instance(8, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)))}, []reports.Dataset{b},
+		"totals of another platform": {[]stage{
+			october(2, dataset("10.5072/a",
+				instance(8, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)))}, []reports.Dataset{b},
 			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 2"}, []string{"a 0 0", "b 4 2"}, 0},
-		"several counts of one kind": {[]stage{october(1, dataset("10.5072/a", views(5), views(4)))}, []reports.Dataset{dataset("10.5072/a", views(5), views(4))},
+		"several counts of one kind": {[]stage{october(1, dataset("10.5072/a", views(5), views(4)))},
+			[]reports.Dataset{dataset("10.5072/a", views(5), views(4))},
 			[]string{"10.5072/a 2025-10 views 9 [4 5] 4 several-counts 1"}, []string{"a 4 0", "b 0 0"}, 0},
-		"a part that counts for the whole": {[]stage{october(1, a, dataset("10.5072/a#part", views(2)))}, []reports.Dataset{a, dataset("10.5072/a#part", views(2))},
-			[]string{"10.5072/a 2025-10 views 5 [7] 7 other-doi 1", "10.5072/a#part 2025-10 views 2 [0] 0 other-doi 1"}, []string{"a 7 3", "b 0 0"}, 0},
-		"a DOI that is not registered": {[]stage{october(1, a, both("10.5072/new", 1, 1))}, []reports.Dataset{a, both("10.5072/new", 1, 1)},
-			[]string{"10.5072/new 2025-10 views 1 [1] 0 no-record 1", "10.5072/new 2025-10 downloads 1 [1] 0 no-record 1"}, []string{"a 5 3", "b 0 0"}, 0},
+		"a part that counts for the whole": {[]stage{october(1, a, dataset("10.5072/a#part", views(2)))},
+			[]reports.Dataset{a, dataset("10.5072/a#part", views(2))},
+			[]string{"10.5072/a 2025-10 views 5 [7] 7 other-doi 1",
+				"10.5072/a#part 2025-10 views 2 [0] 0 other-doi 1"}, []string{"a 7 3", "b 0 0"}, 0},
+		"a DOI that is not registered": {[]stage{october(1, a, both("10.5072/new", 1, 1))},
+			[]reports.Dataset{a, both("10.5072/new", 1, 1)},
+			[]string{"10.5072/new 2025-10 views 1 [1] 0 no-record 1",
+				"10.5072/new 2025-10 downloads 1 [1] 0 no-record 1"}, []string{"a 5 3", "b 0 0"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv, locks := after(t, tt.fault...), t.TempDir()
@@ -245,7 +288,8 @@ func TestWhatARepairDoesNotMend(t *testing.T) {
 
 // TestZerosHaveTheTitleOfTheRecord: nobody reported the dataset in a version that is stored.
 func TestZerosHaveTheTitleOfTheRecord(t *testing.T) {
-	srv := after(t, october(1, dataset("10.5072/a", views(5)), dataset("10.5072/b", views(4))), october(1, dataset("10.5072/a", views(5), downloads(3))))
+	srv := after(t, october(1, dataset("10.5072/a", views(5)), dataset("10.5072/b", views(4))),
+		october(1, dataset("10.5072/a", views(5), downloads(3))))
 	for _, dry := range []bool{true, false} {
 		var warned []string
 		opts := mending(t.TempDir(), dry)
@@ -258,7 +302,8 @@ func TestZerosHaveTheTitleOfTheRecord(t *testing.T) {
 		wanted.Performance = append(wanted.Performance, wanted.Performance[0])
 		_, err := mend(t.Context(), srv, []reports.Dataset{wanted}, opts)
 		require.NoError(t, err)
-		assert.Equal(t, []string{"10.5072/a report-datasets[0].performance[0].instance[1].count", "10.5072/a report-datasets[0].performance[1].instance[1].count", "10.5072/a report-datasets[0].performance"}, warned, "not of the zeros")
+		assert.Equal(t, []string{"10.5072/a report-datasets[0].performance[0].instance[1].count",
+			"10.5072/a report-datasets[0].performance[1].instance[1].count", "10.5072/a report-datasets[0].performance"}, warned, "not of the zeros")
 	}
 	stored, err := srv.Reports().Get(t.Context(), reportID(1))
 	require.NoError(t, err)
@@ -279,7 +324,9 @@ func TestAnotherReportThatIsRefused(t *testing.T) {
 		"of what is dropped": {[]reports.Dataset{b}, nil, ""},
 		"of zeros":           {[]reports.Dataset{both("10.5072/a", 0, 0)}, nil, ""},
 		"of the same": {[]reports.Dataset{both("10.5072/a", 1, 1), b}, nil,
-			"report-datasets: report " + reportID(2) + ` of "Renamed Repository" has 2 of the same numbers for that month, such as one of 10.5072/a; records show the sum`},
+			"report-datasets: report " + reportID(2) +
+				` of "Renamed Repository" has 2 of the same numbers for that month, such as one of 10.5072/a; records show the ` +
+				`sum`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := after(t, october(1, a, b), october(2, tt.second...))
@@ -331,12 +378,16 @@ func zerosOfSubmit(t *testing.T, locks string) {
 	bare.Performance = nil
 	wanted := []reports.Dataset{dataset("10.5072/a", views(5)), b, bare}
 	for _, version := range [][]reports.Dataset{{both("10.5072/a", 5, 3), b, bare}, wanted} {
-		_, err := srv.Reports().Submit(t.Context(), header("Repository", 10), reports.Source(version), &reports.SubmitOptions{LockDir: locks, ZeroDropped: true, AllowInconsistent: true, MaxDatasets: 1})
+		_, err := srv.Reports().Submit(t.Context(), header("Repository", 10), reports.Source(version),
+			&reports.SubmitOptions{LockDir: locks, ZeroDropped: true, AllowInconsistent: true, MaxDatasets: 1})
 		require.NoError(t, err)
 		srv.ProcessUsage()
 	}
 	before := written(srv)
-	for _, faults := range []datacitetest.Faults{nil, datacitetest.First(&datacitetest.Fault{Kind: datacitetest.FaultCutResponse}).When(func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/reports/") })} {
+	for _, faults := range []datacitetest.Faults{nil,
+		datacitetest.First(&datacitetest.Fault{Kind: datacitetest.FaultCutResponse}).When(func(r *http.Request) bool {
+			return strings.HasPrefix(r.URL.Path, "/reports/")
+		})} {
 		srv.SetFaults(faults)
 		done, err := mend(t.Context(), srv, wanted, mending(locks, false))
 		require.NoError(t, err)
@@ -361,7 +412,8 @@ func TestRepairBySpecification(t *testing.T) {
 	store(t, srv, 2, header("Renamed Repository", 10), a)
 	put(t, srv, "10.5072/a", series("2025-10", 5, 5), nil)
 	put(t, srv, "10.5072/b", series("2025-10", 4), nil)
-	changes := []string{"Repository: 10.5072/b views 4 -> 0 left", "Repository: 10.5072/c views 1 -> 0 ", "Renamed Repository: 10.5072/a views 5 -> 0 ", "Renamed Repository: 10.5072/b views 4 -> 0 left"}
+	changes := []string{"Repository: 10.5072/b views 4 -> 0 left", "Repository: 10.5072/c views 1 -> 0 ",
+		"Renamed Repository: 10.5072/a views 5 -> 0 ", "Renamed Repository: 10.5072/b views 4 -> 0 left"}
 	for _, dry := range []bool{true, false} {
 		before := written(srv)
 		r, err := mend(t.Context(), srv, []reports.Dataset{a}, mending(locks, dry, "Renamed Repository"))
@@ -371,7 +423,8 @@ func TestRepairBySpecification(t *testing.T) {
 	}
 	last := written(srv)
 	put(t, srv, "10.5072/a", nil, nil)
-	for cause, at := range map[shown.Cause]time.Time{datacite.CodeLost: now, datacite.CodeNotProcessed: time.Date(2025, time.November, 1, 0, 0, 0, 0, time.UTC)} {
+	for cause, at := range map[shown.Cause]time.Time{datacite.CodeLost: now,
+		datacite.CodeNotProcessed: time.Date(2025, time.November, 1, 0, 0, 0, 0, time.UTC)} {
 		opts := mending(locks, false, "Renamed Repository")
 		opts.Compare.Now = at
 		r, err := mend(t.Context(), srv, []reports.Dataset{a}, opts)
@@ -379,14 +432,16 @@ func TestRepairBySpecification(t *testing.T) {
 		for _, one := range r.Reports {
 			assert.Zero(t, one.Datasets)
 		}
-		assert.Contains(t, short(r.Remain), "10.5072/a 2025-10 views 5 [5] 0 "+string(cause)+" 1,2", "only the service can do it")
+		assert.Contains(t, short(r.Remain), "10.5072/a 2025-10 views 5 [5] 0 "+string(cause)+" 1,2",
+			"only the service can do it")
 	}
 	assert.Equal(t, last, written(srv))
 }
 
 func TestRepairRefuses(t *testing.T) {
 	a := dataset("10.5072/a", views(5))
-	eight := dataset("10.5072/a", slices.Repeat([]reports.Instance{instance(1, reports.MetricTotalDatasetInvestigations, reports.AccessMachine)}, 8)...)
+	eight := dataset("10.5072/a", slices.Repeat([]reports.Instance{
+		instance(1, reports.MetricTotalDatasetInvestigations, reports.AccessMachine)}, 8)...)
 	broken := errors.New("the log ends")
 	for name, tt := range map[string]struct {
 		stored   []stage
@@ -395,15 +450,22 @@ func TestRepairRefuses(t *testing.T) {
 		is       error
 		says     string
 	}{
-		"a report of another account": {[]stage{foreign("REPOSITORY", a)}, []reports.Dataset{a}, "", datacite.ErrConflict, "is not among those of"},
-		"a name without a report":     {[]stage{october(1, a)}, []reports.Dataset{a}, "Renamed", nil, `is "Renamed", which is neither the creator nor the id of another report`},
-		"its own name":                {[]stage{october(1, a)}, []reports.Dataset{a}, "Repository", nil, "neither the creator nor the id of another report"},
-		"a fault of the datasets":     {nil, []reports.Dataset{a, dataset("nothing", views(-1))}, "", nil, "report-datasets[1].performance[0].instance[0].count"},
-		"inconsistent counts":         {nil, []reports.Dataset{dataset("10.5072/a", views(1), downloads(2))}, "", nil, "are inconsistent"},
-		"an inconsistent zero":        {[]stage{october(1, a)}, []reports.Dataset{dataset("10.5072/a", downloads(2))}, "", nil, "are inconsistent"},
-		"a dataset twice":             {nil, []reports.Dataset{a, a}, "", nil, "report-datasets[1]"},
+		"a report of another account": {[]stage{foreign("REPOSITORY", a)}, []reports.Dataset{a}, "", datacite.ErrConflict,
+			"is not among those of"},
+		"a name without a report": {[]stage{october(1, a)}, []reports.Dataset{a}, "Renamed", nil,
+			`is "Renamed", which is neither the creator nor the id of another report`},
+		"its own name": {[]stage{october(1, a)}, []reports.Dataset{a}, "Repository", nil,
+			"neither the creator nor the id of another report"},
+		"a fault of the datasets": {nil, []reports.Dataset{a, dataset("nothing", views(-1))}, "", nil,
+			"report-datasets[1].performance[0].instance[0].count"},
+		"inconsistent counts": {nil, []reports.Dataset{dataset("10.5072/a", views(1), downloads(2))}, "", nil,
+			"are inconsistent"},
+		"an inconsistent zero": {[]stage{october(1, a)}, []reports.Dataset{dataset("10.5072/a", downloads(2))}, "", nil,
+			"are inconsistent"},
+		"a dataset twice": {nil, []reports.Dataset{a, a}, "", nil, "report-datasets[1]"},
 		"no room for a zero": {[]stage{october(1, a)}, []reports.Dataset{eight}, "", nil,
-			"report-datasets[0].performance[0].instance: needs a 0 for a number of 10.5072/a that its record shows, and there is no room for it"},
+			"report-datasets[0].performance[0].instance: needs a 0 for a number of 10.5072/a that its record shows, and there " +
+				"is no room for it"},
 		"datasets that break off": {nil, nil, "", broken, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -457,7 +519,8 @@ func TestZerosBesideRepeats(t *testing.T) {
 func TestANumberOfAnEarlierVersion(t *testing.T) {
 	for _, second := range []bool{false, true} {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
-		inTurn(october(1, dataset("10.5072/a", views(5))), showing("10.5072/a", []int{4}, nil), showing("10.5072/b", []int{1}, nil))(t, srv)
+		inTurn(october(1, dataset("10.5072/a", views(5))), showing("10.5072/a", []int{4}, nil),
+			showing("10.5072/b", []int{1}, nil))(t, srv)
 		if second {
 			october(2, dataset("10.5072/b", views(1)))(t, srv)
 		}
@@ -482,14 +545,20 @@ func TestRepairNeeds(t *testing.T) {
 		opts    shown.RepairOptions
 		code    datacite.Code
 	}{
-		"Repair: needs a client for reports and a client for DOIs": {nil, srv.DOIs(), account, h, none, shown.RepairOptions{}, "missing"},
-		"and a client for DOIs; one of them is nil":                {srv.Reports(), nil, account, h, none, shown.RepairOptions{}, "missing"},
-		"wanted: is nil":                        {srv.Reports(), srv.DOIs(), account, h, nil, shown.RepairOptions{}, "missing"},
-		`begins on "2025-10-01T00:00:00+02:00"`: {srv.Reports(), srv.DOIs(), account, odd, none, shown.RepairOptions{}, "date"},
-		`Header.ReportingPeriod: begins on ""`:  {srv.Reports(), srv.DOIs(), account, reports.Header{}, none, shown.RepairOptions{}, "date"},
-		"account: is empty":                     {srv.Reports(), srv.DOIs(), "", h, none, shown.RepairOptions{}, "missing"},
-		"RepairOptions.Replaces[1]: is blank":   {srv.Reports(), srv.DOIs(), account, h, none, shown.RepairOptions{Replaces: []string{"a", " "}}, "missing"},
-		"no temporary file can be created":      {srv.Reports(), srv.DOIs(), account, h, none, shown.RepairOptions{Submit: reports.SubmitOptions{TempDir: "/nonexistent"}}, ""},
+		"Repair: needs a client for reports and a client for DOIs": {nil, srv.DOIs(), account, h, none, shown.RepairOptions{},
+			"missing"},
+		"and a client for DOIs; one of them is nil": {srv.Reports(), nil, account, h, none, shown.RepairOptions{}, "missing"},
+		"wanted: is nil": {srv.Reports(), srv.DOIs(), account, h, nil, shown.RepairOptions{},
+			"missing"},
+		`begins on "2025-10-01T00:00:00+02:00"`: {srv.Reports(), srv.DOIs(), account, odd, none, shown.RepairOptions{},
+			"date"},
+		`Header.ReportingPeriod: begins on ""`: {srv.Reports(), srv.DOIs(), account, reports.Header{}, none,
+			shown.RepairOptions{}, "date"},
+		"account: is empty": {srv.Reports(), srv.DOIs(), "", h, none, shown.RepairOptions{}, "missing"},
+		"RepairOptions.Replaces[1]: is blank": {srv.Reports(), srv.DOIs(), account, h, none,
+			shown.RepairOptions{Replaces: []string{"a", " "}}, "missing"},
+		"no temporary file can be created": {srv.Reports(), srv.DOIs(), account, h, none,
+			shown.RepairOptions{Submit: reports.SubmitOptions{TempDir: "/nonexistent"}}, ""},
 	} {
 		_, err := shown.Repair(t.Context(), tt.reports, tt.dois, tt.account, tt.header, tt.wanted, &tt.opts)
 		require.ErrorContains(t, err, says)
@@ -524,16 +593,18 @@ func TestRepairEndsWithAnError(t *testing.T) {
 					attempts *= 3 // of again
 				}
 				asked, fails := 0, false
-				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: func(_ int, r *http.Request) *datacitetest.Fault {
-					if fails && r.URL.Path == tt.path {
-						if asked++; asked >= tt.nth && asked < tt.nth+attempts {
-							return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: 500}
+				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true,
+					Faults: func(_ int, r *http.Request) *datacitetest.Fault {
+						if fails && r.URL.Path == tt.path {
+							if asked++; asked >= tt.nth && asked < tt.nth+attempts {
+								return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: 500}
+							}
 						}
-					}
-					return nil
-				}})
+						return nil
+					}})
 				put(t, srv, "10.5072/b", nil, nil)
-				proceed(t, srv, []stage{october(1, both("10.5072/b", 4, 2)), october(1, dataset("10.5072/c", views(1))), october(2, dataset("10.5072/c", views(1)))})
+				proceed(t, srv, []stage{october(1, both("10.5072/b", 4, 2)), october(1, dataset("10.5072/c", views(1))),
+					october(2, dataset("10.5072/c", views(1)))})
 				before := written(srv)
 				fails = true
 				r, err := mend(t.Context(), srv, []reports.Dataset{both("10.5072/a", 5, 3)}, mending(locks, false))
@@ -553,7 +624,8 @@ func TestOneMonth(t *testing.T) {
 	store(t, srv, 2, header("Repo", 11), dataset("10.5072/a", views(6)))
 	put(t, srv, "10.5072/a", append(series("2025-10", 4), series("2025-11", 9)...), nil)
 	before := len(srv.Requests())
-	assert.Equal(t, []string{"10.5072/a 2025-11 views 6 [6] 9 lost 2"}, short(compare(t, srv, &shown.Options{Month: "2025-11"})))
+	assert.Equal(t, []string{"10.5072/a 2025-11 views 6 [6] 9 lost 2"},
+		short(compare(t, srv, &shown.Options{Month: "2025-11"})))
 	assert.Len(t, srv.Requests()[before:], 1+1+1+1)
 	assert.Len(t, compare(t, srv, nil), 2)
 }
@@ -584,7 +656,8 @@ func beginning(begin reports.Date, datasets ...reports.Dataset) stage {
 func removed(id int) stage {
 	return func(t *testing.T, srv *datacitetest.Server) {
 		encode := base64.RawURLEncoding.EncodeToString
-		token := encode([]byte(`{"alg":"RS256"}`)) + "." + encode([]byte(`{"uid":"x","role_id":"staff_admin","exp":4000000000}`)) + "."
+		token := encode([]byte(`{"alg":"RS256"}`)) + "." +
+			encode([]byte(`{"uid":"x","role_id":"staff_admin","exp":4000000000}`)) + "."
 		r, err := http.NewRequestWithContext(t.Context(), "DELETE", srv.URL+"/reports/"+reportID(id), nil)
 		require.NoError(t, err)
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -600,10 +673,13 @@ func removed(id int) stage {
 func counting(count string) stage {
 	return func(t *testing.T, srv *datacitetest.Server) {
 		h := header("Unchecked", 10)
-		h.Exceptions = []reports.Exception{{Code: reports.ExceptionCompressed, Severity: "warning", Message: "Report is compressed using gzip", HelpURL: "https://github.com/datacite/sashimi", Data: "usage data needs to be uncompressed"}}
+		h.Exceptions = []reports.Exception{
+			{Code: reports.ExceptionCompressed, Severity: "warning", Message: "Report is compressed using gzip",
+				HelpURL: "https://github.com/datacite/sashimi", Data: "usage data needs to be uncompressed"}}
 		head, err := json.Marshal(h)
 		require.NoError(t, err)
-		_, err = srv.PutReportJSON([]byte(`{"id":"` + reportID(8) + `","report-header":` + string(head) + `,"report-datasets":[{"dataset-id":[{"type":"doi","value":"10.5072/a"}],"performance":[{"instance":[{` +
+		_, err = srv.PutReportJSON([]byte(`{"id":"` + reportID(8) + `","report-header":` + string(head) +
+			`,"report-datasets":[{"dataset-id":[{"type":"doi","value":"10.5072/a"}],"performance":[{"instance":[{` +
 			count + `"metric-type":"unique-dataset-investigations","access-method":"regular"}]}]}]}`))
 		require.NoError(t, err)
 	}
@@ -621,34 +697,60 @@ func TestDifferencesAfterCorrections(t *testing.T) {
 	}{
 		"three reports, the last one zeroed": {[]stage{october(1, five), october(2, six), october(3, five), october(3, none)},
 			[]string{"10.5072/a 2025-10 views 6 [11] 11 reported-twice 1,2"}},
-		"zeroed in a report without the number": {[]stage{october(1, five), october(1, dataset("10.5072/b")), october(2, none)},
+		"zeroed in a report without the number": {
+			[]stage{october(1, five), october(1, dataset("10.5072/b")), october(2, none)},
 			[]string{"10.5072/a 2025-10 views 0 [0] 5 left 1"}},
-		"not spelt so that the zero is read": {[]stage{october(1, five), october(2, six), october(2, dataset("DOI:10.5072/a", views(0)))},
+		"not spelt so that the zero is read": {
+			[]stage{october(1, five), october(2, six), october(2, dataset("DOI:10.5072/a", views(0)))},
 			[]string{"10.5072/a 2025-10 views 5 [5] 11 left 2"}},
-		"a zero for a number in a spelling that is not read": {[]stage{october(1, dataset("DOI:10.5072/a", views(5))), october(2, none)},
+		"a zero for a number in a spelling that is not read": {
+			[]stage{october(1, dataset("DOI:10.5072/a", views(5))), october(2, none)},
 			[]string{"10.5072/a 2025-10 views 5 [0] 0 spelling 1"}},
 		"a missing count": {[]stage{counting("")},
 			[]string{"10.5072/a 2025-10 views 0 [1] 1 no-count 8"}},
 		"a missing count in place of a number": {[]stage{counting(`"count":5,`), counting(`"count":null,`)},
 			[]string{"10.5072/a 2025-10 views 0 [1] 5 no-count 8"}},
-		"a missing count in place of a number, beside another report": {[]stage{counting(`"count":5,`), counting(`"count":null,`), october(3, six)},
+		"a missing count in place of a number, beside another report": {
+			[]stage{counting(`"count":5,`), counting(`"count":null,`), october(3, six)},
 			[]string{"10.5072/a 2025-10 views 6 [7] 11 no-count 8"}},
-		"a number of a deleted report, where no more is shown than may be": {[]stage{october(1, dataset("10.5072/a", views(7), views(3))), october(2, dataset("10.5072/a", views(2))), removed(2)},
+		"a number of a deleted report, where no more is shown than may be": {
+			[]stage{october(1, dataset("10.5072/a", views(7), views(3))), october(2, dataset("10.5072/a", views(2))),
+				removed(2)},
 			[]string{"10.5072/a 2025-10 views 10 [3 7] 5 unreported "}},
-		"a zero beside totals":             {[]stage{october(1, six), october(2, none, dataset("10.5072/a", instance(3, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)))}, nil},
-		"a begin date of one digit":        {[]stage{beginning("2025-10-1", five)}, nil},
-		"the second report zeroed":         {[]stage{october(1, a, b), october(2, both("10.5072/a", 6, 4)), october(2, both("10.5072/a", 0, 0))}, nil},
-		"merged, and the other one zeroed": {[]stage{october(1, a, b), october(2, a, both("10.5072/c", 1, 1)), october(1, both("10.5072/a", 10, 6), b, both("10.5072/c", 1, 1)), october(2, both("10.5072/a", 0, 0), both("10.5072/c", 0, 0))}, nil},
-		"zeroed, then deleted":             {[]stage{october(1, a), october(2, a), october(2, both("10.5072/a", 0, 0)), removed(2)}, nil},
-		"deleted, then sent again zeroed":  {[]stage{october(1, a), october(2, a), removed(2), october(2, both("10.5072/a", 0, 0))}, nil},
-		"a dropped dataset zeroed":         {[]stage{october(1, a, b), october(1, a), october(1, a, both("10.5072/b", 0, 0))}, nil},
-		"dropped for machines, zeroed":     {[]stage{october(1, dataset("10.5072/a", views(5))), october(1, machines), october(1, dataset("10.5072/a", views(0), machines.Performance[0].Instance[0]))}, nil},
-		"another account's zeroed":         {[]stage{october(1, a), foreign("Aggregator", both("10.5072/a", 6, 4)), foreign("Aggregator", both("10.5072/a", 0, 0))}, nil},
-		"a spelling put right by another":  {[]stage{october(1, both("DOI:10.5072/a", 5, 3)), october(2, a), october(1, both("DOI:10.5072/a", 0, 0))}, nil},
-		"a part reported as the whole":     {[]stage{october(1, a, both("10.5072/a#part", 2, 2)), october(1, both("10.5072/a", 7, 5), both("10.5072/a#part", 0, 0))}, nil},
-		"a month that moved, with zeros":   {[]stage{beginning("2025-09-01", a, b), beginning("2025-10-01", a), beginning("2025-10-01", a, both("10.5072/b", 0, 0))}, nil},
-		"a missing count given":            {[]stage{october(1, b), counting(`"count":null,`), october(2, both("10.5072/a", 0, 0)), counting(`"count":5,`)}, nil},
-		"the month in UTC put right":       {[]stage{beginning("2025-10-01T00:00:00+02:00", a, b), beginning("2025-10-01", a, b)}, nil},
+		"a zero beside totals": {
+			[]stage{october(1, six), october(2, none,
+				dataset("10.5072/a", instance(3, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)))}, nil},
+		"a begin date of one digit": {[]stage{beginning("2025-10-1", five)}, nil},
+		"the second report zeroed": {
+			[]stage{october(1, a, b), october(2, both("10.5072/a", 6, 4)), october(2, both("10.5072/a", 0, 0))}, nil},
+		"merged, and the other one zeroed": {
+			[]stage{october(1, a, b), october(2, a, both("10.5072/c", 1, 1)),
+				october(1, both("10.5072/a", 10, 6), b,
+					both("10.5072/c", 1, 1)), october(2, both("10.5072/a", 0, 0), both("10.5072/c", 0, 0))}, nil},
+		"zeroed, then deleted": {
+			[]stage{october(1, a), october(2, a), october(2, both("10.5072/a", 0, 0)), removed(2)}, nil},
+		"deleted, then sent again zeroed": {
+			[]stage{october(1, a), october(2, a), removed(2), october(2, both("10.5072/a", 0, 0))}, nil},
+		"a dropped dataset zeroed": {[]stage{october(1, a, b), october(1, a), october(1, a, both("10.5072/b", 0, 0))},
+			nil},
+		"dropped for machines, zeroed": {
+			[]stage{october(1, dataset("10.5072/a", views(5))), october(1, machines),
+				october(1, dataset("10.5072/a", views(0), machines.Performance[0].Instance[0]))}, nil},
+		"another account's zeroed": {
+			[]stage{october(1, a), foreign("Aggregator", both("10.5072/a", 6, 4)),
+				foreign("Aggregator", both("10.5072/a", 0, 0))}, nil},
+		"a spelling put right by another": {
+			[]stage{october(1, both("DOI:10.5072/a", 5, 3)), october(2, a), october(1, both("DOI:10.5072/a", 0, 0))}, nil},
+		"a part reported as the whole": {
+			[]stage{october(1, a, both("10.5072/a#part", 2, 2)),
+				october(1, both("10.5072/a", 7, 5), both("10.5072/a#part", 0, 0))}, nil},
+		"a month that moved, with zeros": {
+			[]stage{beginning("2025-09-01", a, b), beginning("2025-10-01", a),
+				beginning("2025-10-01", a, both("10.5072/b", 0, 0))}, nil},
+		"a missing count given": {[]stage{october(1, b), counting(`"count":null,`), october(2, both("10.5072/a", 0, 0)),
+			counting(`"count":5,`)}, nil},
+		"the month in UTC put right": {[]stage{beginning("2025-10-01T00:00:00+02:00", a, b), beginning("2025-10-01", a, b)},
+			nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, tt.want, short(compare(t, after(t, tt.stages...), &shown.Options{})))

@@ -83,7 +83,8 @@ func put(t testing.TB, srv *datacitetest.Server, name string, views, downloads [
 		}
 		return s
 	}
-	data, err := json.Marshal(map[string]any{"doi": name, "titles": []any{map[string]any{"title": "Glacier"}}, "viewsOverTime": list(views), "downloadsOverTime": list(downloads)})
+	data, err := json.Marshal(map[string]any{"doi": name, "titles": []any{map[string]any{"title": "Glacier"}},
+		"viewsOverTime": list(views), "downloadsOverTime": list(downloads)})
 	require.NoError(t, err)
 	require.NoError(t, srv.PutRecordJSON(data))
 }
@@ -120,7 +121,8 @@ func short(all []*shown.Difference) (lines []string) {
 		for _, id := range d.Reports {
 			ids = append(ids, strings.TrimLeft(id[24:], "0"))
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %s %d %v %d %s %s", d.DOI, d.Month, d.Metric, d.Reported, d.Expected, d.Shown, d.Cause, strings.Join(ids, ",")))
+		lines = append(lines, fmt.Sprintf("%s %s %s %d %v %d %s %s", d.DOI, d.Month, d.Metric, d.Reported, d.Expected,
+			d.Shown, d.Cause, strings.Join(ids, ",")))
 	}
 	return lines
 }
@@ -152,38 +154,47 @@ func TestCauses(t *testing.T) {
 		nine = append(nine, instance(1, reports.MetricTotalDatasetRequests, reports.AccessMethod(country)))
 	}
 	twoPerformances := dataset("10.5072/a", views(5))
-	twoPerformances.Performance = append(twoPerformances.Performance, reports.Performance{Instance: []reports.Instance{downloads(3)}})
+	twoPerformances.Performance = append(twoPerformances.Performance,
+		reports.Performance{Instance: []reports.Instance{downloads(3)}})
 	handleFirst := dataset("hdl:1234/5", views(5))
 	handleFirst.DatasetID = append(handleFirst.DatasetID, reports.TypedValue{Type: reports.TypeDOI, Value: "10.5072/a"})
 	details := map[string]string{ // of the first difference
-		"nine instances in a correction": "performance[0].instance has 9 entries; with more than 8, records show no count of the dataset, or keep an earlier number; the number shown is that of an earlier version",
-		"regular turned machine":         "",
-		"a correction overtaken":         "",
-		"read as another DOI":            `"10.5072/a#part" of 2025-10`,
-		"another month in UTC":           `"10.5072/a" of 2025-10`,
+		"nine instances in a correction": "performance[0].instance has 9 entries; with more than 8, records show no count " +
+			"of the dataset, or keep an earlier number; the number shown is that of an earlier version",
+		"regular turned machine": "",
+		"a correction overtaken": "",
+		"read as another DOI":    `"10.5072/a#part" of 2025-10`,
+		"another month in UTC":   `"10.5072/a" of 2025-10`,
 	}
 	for name, tt := range map[string]struct {
 		plant stage
 		opts  shown.Options
 		want  []string
 	}{
-		"as reported":                      {plant(dataset("https://doi.org/10.5072/A", views(5), downloads(3)), []int{5}, []int{3}), shown.Options{}, nil},
-		"machine counts are shown nowhere": {plant(dataset("10.5072/a", views(5), instance(7, reports.MetricUniqueDatasetInvestigations, reports.AccessMachine)), []int{5}, nil), shown.Options{}, nil},
-		"nothing at all":                   {plant(dataset("10.5072/a"), nil, nil), shown.Options{}, nil},
+		"as reported": {
+			plant(dataset("https://doi.org/10.5072/A", views(5), downloads(3)), []int{5}, []int{3}), shown.Options{}, nil},
+		"machine counts are shown nowhere": {
+			plant(dataset("10.5072/a", views(5), instance(7, reports.MetricUniqueDatasetInvestigations, reports.AccessMachine)),
+				[]int{5}, nil), shown.Options{}, nil},
+		"nothing at all": {plant(dataset("10.5072/a"), nil, nil), shown.Options{}, nil},
 		"not processed": {
-			plant(dataset("10.5072/a", views(5), downloads(3)), nil, nil), shown.Options{Now: time.Date(2025, time.November, 2, 23, 0, 0, 0, time.UTC)},
+			plant(dataset("10.5072/a", views(5), downloads(3)), nil, nil),
+			shown.Options{Now: time.Date(2025, time.November, 2, 23, 0, 0, 0, time.UTC)},
 			[]string{"10.5072/a 2025-10 views 5 [5] 0 not-processed 1", "10.5072/a 2025-10 downloads 3 [3] 0 not-processed 1"},
 		},
 		"not processed, beside a report without the number": {
-			inTurn(plant(dataset("10.5072/a", views(5)), nil, []int{3}), october(2, dataset("10.5072/a", downloads(3)))), shown.Options{Now: time.Date(2025, time.November, 1, 0, 0, 0, 0, time.UTC)},
+			inTurn(plant(dataset("10.5072/a", views(5)), nil, []int{3}), october(2, dataset("10.5072/a", downloads(3)))),
+			shown.Options{Now: time.Date(2025, time.November, 1, 0, 0, 0, 0, time.UTC)},
 			[]string{"10.5072/a 2025-10 views 5 [5] 0 not-processed 1"},
 		},
 		"lost": {
-			plant(dataset("10.5072/a", views(5), downloads(3)), nil, []int{3}), shown.Options{Now: time.Date(2025, time.November, 3, 1, 0, 0, 0, time.UTC)},
+			plant(dataset("10.5072/a", views(5), downloads(3)), nil, []int{3}),
+			shown.Options{Now: time.Date(2025, time.November, 3, 1, 0, 0, 0, time.UTC)},
 			[]string{"10.5072/a 2025-10 views 5 [5] 0 lost 1"},
 		},
 		"a shorter lag": {
-			plant(dataset("10.5072/a", views(5)), nil, nil), shown.Options{Now: time.Date(2025, time.November, 1, 2, 0, 0, 0, time.UTC), Lag: time.Hour},
+			plant(dataset("10.5072/a", views(5)), nil, nil),
+			shown.Options{Now: time.Date(2025, time.November, 1, 2, 0, 0, 0, time.UTC), Lag: time.Hour},
 			[]string{"10.5072/a 2025-10 views 5 [5] 0 lost 1"},
 		},
 		"a correction overtaken": {
@@ -195,26 +206,33 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/unknown 2025-10 views 5 [5] 0 no-record 1"},
 		},
 		"reported twice": {
-			inTurn(october(2, dataset("10.5072/a", views(6))), plant(dataset("10.5072/a", views(5)), []int{5, 6}, nil)), shown.Options{},
+			inTurn(october(2, dataset("10.5072/a", views(6))), plant(dataset("10.5072/a", views(5)), []int{5, 6}, nil)),
+			shown.Options{},
 			[]string{"10.5072/a 2025-10 views 6 [11] 11 reported-twice 1,2"},
 		},
 		"lost, and a later report of another creator has only totals": {
-			inTurn(october(2, dataset("10.5072/a", instance(50, reports.MetricTotalDatasetInvestigations, reports.AccessRegular))), plant(dataset("10.5072/a", views(35)), nil, nil)), shown.Options{},
+			inTurn(october(2, dataset("10.5072/a",
+				instance(50, reports.MetricTotalDatasetInvestigations,
+					reports.AccessRegular))), plant(dataset("10.5072/a", views(35)), nil, nil)), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 35 [35] 0 lost 1"},
 		},
 		"half of it reported by each of two": {
-			inTurn(plant(dataset("10.5072/a", views(5)), []int{5}, []int{6}), october(2, dataset("10.5072/a", downloads(6)), dataset("10.5072/b", views(1))), showing("10.5072/b", []int{1}, nil)),
+			inTurn(plant(dataset("10.5072/a", views(5)), []int{5}, []int{6}),
+				october(2, dataset("10.5072/a", downloads(6)),
+					dataset("10.5072/b", views(1))), showing("10.5072/b", []int{1}, nil)),
 			shown.Options{}, nil,
 		},
 		"of one creator": {
-			inTurn(plant(dataset("10.5072/a", views(5)), []int{5}, nil), october(2, dataset("10.5072/a", views(6)))), shown.Options{CreatedBy: "Repository"}, nil,
+			inTurn(plant(dataset("10.5072/a", views(5)), []int{5}, nil), october(2, dataset("10.5072/a", views(6)))),
+			shown.Options{CreatedBy: "Repository"}, nil,
 		},
 		"left by a dropped dataset": {
 			inTurn(plant(dataset("10.5072/b", views(1)), []int{5}, nil), showing("10.5072/b", []int{1}, nil)), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 0 [0] 5 left 1"},
 		},
 		"left by a dropped dataset, and a 0": {
-			inTurn(plant(dataset("10.5072/b", views(1)), []int{0, 1}, nil), showing("10.5072/b", []int{1}, nil)), shown.Options{},
+			inTurn(plant(dataset("10.5072/b", views(1)), []int{0, 1}, nil), showing("10.5072/b", []int{1}, nil)),
+			shown.Options{},
 			[]string{"10.5072/a 2025-10 views 0 [0] 1 left 1"},
 		},
 		"left by dropped downloads": {
@@ -222,14 +240,16 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2025-10 downloads 0 [0] 3 left 1"},
 		},
 		"regular turned machine": {
-			plant(dataset("10.5072/a", instance(5, reports.MetricUniqueDatasetInvestigations, reports.AccessMachine)), []int{5}, nil), shown.Options{},
+			plant(dataset("10.5072/a", instance(5, reports.MetricUniqueDatasetInvestigations, reports.AccessMachine)), []int{5},
+				nil), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 0 [0] 5 not-regular 1"},
 		},
 		"a zero replaces": {
 			plant(dataset("10.5072/a", views(0)), []int{0}, nil), shown.Options{}, nil,
 		},
 		"a zero that has not yet replaced": {
-			plant(dataset("10.5072/a", views(0)), []int{5}, nil), shown.Options{Now: time.Date(2025, time.November, 1, 1, 0, 0, 0, time.UTC)},
+			plant(dataset("10.5072/a", views(0)), []int{5}, nil),
+			shown.Options{Now: time.Date(2025, time.November, 1, 1, 0, 0, 0, time.UTC)},
 			[]string{"10.5072/a 2025-10 views 0 [0] 5 not-processed 1"},
 		},
 		"reported by another account": {
@@ -243,20 +263,24 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2024-03 views 0 [0] 5 unreported "},
 		},
 		"only totals": {
-			plant(dataset("10.5072/a", instance(8, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)), nil, nil), shown.Options{},
+			plant(dataset("10.5072/a", instance(8, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)), nil, nil),
+			shown.Options{},
 			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
 		},
 		"only totals, and a later report of another creator has the downloads": {
-			inTurn(plant(dataset("10.5072/a", instance(8, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)), nil, []int{3}), october(2, dataset("10.5072/a", downloads(3)))), shown.Options{},
+			inTurn(plant(dataset("10.5072/a", instance(8, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)), nil,
+				[]int{3}), october(2, dataset("10.5072/a", downloads(3)))), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
 		},
 		"only totals, and a later report of another creator has a 0": {
-			inTurn(plant(dataset("10.5072/a", instance(8, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)), nil, nil), october(2, dataset("10.5072/a", views(0)))), shown.Options{},
+			inTurn(plant(dataset("10.5072/a", instance(8, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)), nil,
+				nil), october(2, dataset("10.5072/a", views(0)))), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
 		},
 		"nine instances": {
 			plant(dataset("10.5072/a", nine...), nil, nil), shown.Options{},
-			[]string{"10.5072/a 2025-10 views 5 [0] 0 too-many-instances 1", "10.5072/a 2025-10 downloads 3 [0] 0 too-many-instances 1"},
+			[]string{"10.5072/a 2025-10 views 5 [0] 0 too-many-instances 1",
+				"10.5072/a 2025-10 downloads 3 [0] 0 too-many-instances 1"},
 		},
 		"nine instances in a correction": {
 			plant(dataset("10.5072/a", nine...), []int{4}, []int{3}), shown.Options{},
@@ -275,7 +299,8 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 9 [4 5] 0 lost 1"},
 		},
 		"a dataset twice": {
-			inTurn(october(1, dataset("10.5072/a", views(5), downloads(1)), dataset("10.5072/b", views(1)), dataset("doi:10.5072/A", views(7))), showing("10.5072/a", []int{5}, []int{1}), showing("10.5072/b", []int{1}, nil)),
+			inTurn(october(1, dataset("10.5072/a", views(5), downloads(1)), dataset("10.5072/b", views(1)),
+				dataset("doi:10.5072/A", views(7))), showing("10.5072/a", []int{5}, []int{1}), showing("10.5072/b", []int{1}, nil)),
 			shown.Options{},
 			[]string{"10.5072/a 2025-10 views 12 [5 7] 5 several-counts 1"},
 		},
@@ -300,11 +325,15 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/(a)<1> 2025-10 views 5 [0] 0 characters 1"},
 		},
 		"read as another DOI": {
-			inTurn(october(1, dataset("10.5072/a", views(5)), dataset("10.5072/a#part", views(2))), showing("10.5072/a", []int{5, 2}, nil), showing("10.5072/a#part", nil, nil)), shown.Options{},
+			inTurn(october(1, dataset("10.5072/a", views(5)), dataset("10.5072/a#part", views(2))),
+				showing("10.5072/a", []int{5, 2}, nil), showing("10.5072/a#part", nil, nil)), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 5 [7] 7 other-doi 1", "10.5072/a#part 2025-10 views 2 [0] 0 other-doi 1"},
 		},
 		"another month in UTC": {
-			inTurn(beginning("2025-10-01T00:00:00+02:00", dataset("10.5072/a", views(5))), func(t *testing.T, srv *datacitetest.Server) { put(t, srv, "10.5072/a", series("2025-09", 5), nil) }), shown.Options{},
+			inTurn(beginning("2025-10-01T00:00:00+02:00", dataset("10.5072/a", views(5))),
+				func(t *testing.T, srv *datacitetest.Server) {
+					put(t, srv, "10.5072/a", series("2025-09", 5), nil)
+				}), shown.Options{},
 			[]string{"10.5072/a 2025-09 views 0 [5] 5 other-month 1", "10.5072/a 2025-10 views 5 [0] 0 other-month 1"},
 		},
 		"too large": {
@@ -312,7 +341,8 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 2147483648 [0] 0 too-large 1"},
 		},
 		"causes that are not looked for": {
-			plant(dataset("10.5072/a", views(5)), nil, []int{3}), shown.Options{Causes: []shown.Cause{datacite.CodeLeft, datacite.CodeNoRecord}},
+			plant(dataset("10.5072/a", views(5)), nil, []int{3}),
+			shown.Options{Causes: []shown.Cause{datacite.CodeLeft, datacite.CodeNoRecord}},
 			[]string{"10.5072/a 2025-10 downloads 0 [0] 3 left 1"},
 		},
 	} {
@@ -349,16 +379,20 @@ func TestWhatIsLookedUp(t *testing.T) {
 		want   []string
 		looked int
 	}{
-		"a difference of a listed one": {plant(dataset("10.5072/a", views(5)), []int{4}, nil), lost, []string{"10.5072/a 2025-10 views 5 [5] 4 lost 1"}, 1},
-		"of another cause":             {plant(dataset("10.5072/a", views(5)), []int{5}, []int{3}), lost, nil, 0},
-		"no difference":                {plant(dataset("10.5072/a", views(5)), []int{5}, nil), shown.Options{}, nil, 0},
-		"a report of an unlisted one":  {inTurn(october(1, dataset("10.5072/a", views(5))), others), lost, []string{"10.5072/a 2025-10 views 5 [5] 4 lost 1"}, 1},
-		"a right one":                  {inTurn(october(1, dataset("10.5072/a", views(4))), others), shown.Options{}, nil, 1},
-		"of nothing":                   {inTurn(october(1, dataset("10.5072/a")), others), lost, nil, 0},
-		"no DOI":                       {october(1, dataset("hdl:1234/5", views(5))), shown.Options{}, []string{"hdl:1234/5 2025-10 views 5 [0] 0 not-a-doi 1"}, 0},
+		"a difference of a listed one": {plant(dataset("10.5072/a", views(5)), []int{4}, nil), lost,
+			[]string{"10.5072/a 2025-10 views 5 [5] 4 lost 1"}, 1},
+		"of another cause": {plant(dataset("10.5072/a", views(5)), []int{5}, []int{3}), lost, nil, 0},
+		"no difference":    {plant(dataset("10.5072/a", views(5)), []int{5}, nil), shown.Options{}, nil, 0},
+		"a report of an unlisted one": {inTurn(october(1, dataset("10.5072/a", views(5))), others), lost,
+			[]string{"10.5072/a 2025-10 views 5 [5] 4 lost 1"}, 1},
+		"a right one": {inTurn(october(1, dataset("10.5072/a", views(4))), others), shown.Options{}, nil, 1},
+		"of nothing":  {inTurn(october(1, dataset("10.5072/a")), others), lost, nil, 0},
+		"no DOI": {october(1, dataset("hdl:1234/5", views(5))), shown.Options{},
+			[]string{"hdl:1234/5 2025-10 views 5 [0] 0 not-a-doi 1"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
+			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true,
+				Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
 			tt.plant(t, srv)
 			before := len(srv.Requests())
 			assert.Equal(t, tt.want, short(compare(t, srv, &tt.opts)))
@@ -369,7 +403,8 @@ func TestWhatIsLookedUp(t *testing.T) {
 
 // DOIs of other accounts are looked up together.
 func TestDOIsOfOthers(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true,
+		Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
 	var datasets []reports.Dataset
 	for i := range 250 {
 		name := fmt.Sprintf("10.5072/n%d", i)
@@ -384,7 +419,8 @@ func TestDOIsOfOthers(t *testing.T) {
 	}
 	store(t, srv, 1, header("Repo", 10), datasets...)
 	before := len(srv.Requests())
-	assert.Equal(t, []string{"10.5072/n7 2025-10 views 5 [5] 4 lost 1", "10.5072/n8 2025-10 views 5 [5] 0 no-record 1"}, short(compare(t, srv, nil)))
+	assert.Equal(t, []string{"10.5072/n7 2025-10 views 5 [5] 4 lost 1", "10.5072/n8 2025-10 views 5 [5] 0 no-record 1"},
+		short(compare(t, srv, nil)))
 	assert.Len(t, srv.Requests()[before:], 1+1+1+3+2)
 }
 
@@ -393,7 +429,8 @@ func TestABrokenConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cut := &datacitetest.Fault{Kind: datacitetest.FaultCutResponse}
 		ofReport := func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/reports/") }
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: datacitetest.First(cut, cut).When(ofReport)})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true,
+			Faults: datacitetest.First(cut, cut).When(ofReport)})
 		var datasets []reports.Dataset
 		for i := range 200 {
 			name := fmt.Sprintf("10.5072/n%d", i)
@@ -416,7 +453,8 @@ func TestABrokenConnection(t *testing.T) {
 // A month of a report that cannot be read is not compared.
 func TestLeaveOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: failing("/reports/" + reportID(2))})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true,
+			Faults: failing("/reports/" + reportID(2))})
 		store(t, srv, 1, header("Repo", 10), dataset("10.5072/a", views(5)))
 		store(t, srv, 2, header("Repo", 11), dataset("10.5072/a", views(6)))
 		put(t, srv, "10.5072/a", append(series("2025-10", 4), series("2025-11", 9)...), nil)
@@ -429,7 +467,8 @@ func TestLeaveOut(t *testing.T) {
 		require.Len(t, left, 1)
 		assert.Contains(t, left[0], "report "+reportID(2)+": ")
 		assert.Equal(t, []string{"10.5072/a 2025-10 views 5 [5] 4 lost 1"}, short(all))
-		for _, err := range shown.Compare(t.Context(), srv.Reports(), srv.DOIs(), account, &shown.Options{LeaveOut: func(error) bool { return false }}) {
+		for _, err := range shown.Compare(t.Context(), srv.Reports(), srv.DOIs(), account,
+			&shown.Options{LeaveOut: func(error) bool { return false }}) {
 			require.ErrorIs(t, err, datacite.ErrServer, "not left out, so the error ends the sequence")
 		}
 	})
@@ -453,10 +492,13 @@ func TestCompareEndsWithAnError(t *testing.T) {
 		is      error
 		says    string
 	}{
-		"no account":     {"", nil, nil, datacite.ErrInvalid, "account: is empty"},
-		"no such month":  {account, &shown.Options{Month: "2025-13"}, nil, datacite.ErrInvalid, `Options.Month: is "2025-13", not YYYY-MM`},
-		"no cause":       {account, &shown.Options{Causes: []shown.Cause{}}, nil, datacite.ErrInvalid, "Options.Causes: is empty, so nothing would be reported"},
-		"no such cause":  {account, &shown.Options{Causes: []shown.Cause{"bad-luck"}}, nil, datacite.ErrInvalid, `Options.Causes: has "bad-luck"`},
+		"no account": {"", nil, nil, datacite.ErrInvalid, "account: is empty"},
+		"no such month": {account, &shown.Options{Month: "2025-13"}, nil, datacite.ErrInvalid,
+			`Options.Month: is "2025-13", not YYYY-MM`},
+		"no cause": {account, &shown.Options{Causes: []shown.Cause{}}, nil, datacite.ErrInvalid,
+			"Options.Causes: is empty, so nothing would be reported"},
+		"no such cause": {account, &shown.Options{Causes: []shown.Cause{"bad-luck"}}, nil, datacite.ErrInvalid,
+			`Options.Causes: has "bad-luck"`},
 		"a negative lag": {account, &shown.Options{Lag: -1}, nil, datacite.ErrInvalid, "Options.Lag: is negative"},
 		"the list":       {account, nil, failing("/reports"), datacite.ErrServer, "reports.All"},
 		"a report":       {account, nil, failing("/reports/" + reportID(1)), datacite.ErrServer, "reports.Open"},
@@ -465,7 +507,8 @@ func TestCompareEndsWithAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: tt.faults})
+				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true,
+					Faults: tt.faults})
 				store(t, srv, 1, header("Repo", 10), dataset("10.5072/a", views(5)))
 				put(t, srv, "10.5072/a", nil, nil)
 				var end error
@@ -478,7 +521,8 @@ func TestCompareEndsWithAnError(t *testing.T) {
 				require.ErrorIs(t, end, tt.is)
 				assert.ErrorContains(t, end, tt.says)
 				for _, f := range datacite.Findings(end) {
-					assert.Equal(t, map[string]datacite.Code{"no account": "missing", "no such cause": "vocabulary", "a negative lag": "limit", "no such month": "date", "no cause": "value"}[name], f.Code)
+					assert.Equal(t, map[string]datacite.Code{"no account": "missing", "no such cause": "vocabulary",
+						"a negative lag": "limit", "no such month": "date", "no cause": "value"}[name], f.Code)
 				}
 			})
 		})
@@ -527,7 +571,8 @@ type world struct {
 }
 
 func (w *world) clients(t testing.TB) (*reports.Client, *dois.Client) {
-	cfg := datacite.Config{Service: datacite.Service{API: "https://api.example.org"}, HTTPClient: &http.Client{Transport: w}, MaxAttempts: 1}
+	cfg := datacite.Config{Service: datacite.Service{API: "https://api.example.org"},
+		HTTPClient: &http.Client{Transport: w}, MaxAttempts: 1}
 	ofReports, err := reports.NewClient(cfg)
 	require.NoError(t, err)
 	ofDOIs, err := dois.NewClient(cfg)
@@ -587,7 +632,9 @@ func (w *world) write(out *bufio.Writer, r *http.Request) {
 			if i > 0 {
 				fmt.Fprint(out, ",")
 			}
-			fmt.Fprintf(out, `{"dataset-title":"T","dataset-id":[{"type":"doi","value":%q}],"performance":[{"period":{},"instance":[{"count":%d,"metric-type":"unique-dataset-investigations","access-method":"regular"}]}]}`, w.name(i), i+month)
+			fmt.Fprintf(out, `{"dataset-title":"T","dataset-id":[{"type":"doi","value":%q}],"performance":[{"period":{},`+
+				`"instance":[{"count":%d,"metric-type":"unique-dataset-investigations","access-method":"regular"}]}`+
+				`]}`, w.name(i), i+month)
 		}
 		fmt.Fprint(out, `]}}`)
 	default:
@@ -599,7 +646,8 @@ func (w *world) write(out *bufio.Writer, r *http.Request) {
 }
 
 func (w *world) record(out *bufio.Writer, i int) {
-	fmt.Fprintf(out, `{"id":%[1]q,"type":"dois","attributes":{"doi":%[1]q,"downloadsOverTime":[],"viewsOverTime":[`, w.name(i))
+	fmt.Fprintf(out, `{"id":%[1]q,"type":"dois","attributes":{"doi":%[1]q,"downloadsOverTime":[],"viewsOverTime":[`,
+		w.name(i))
 	for month := 1; month <= 12; month++ {
 		n := i + month
 		if i%1000 == 7 && month == 5 {
@@ -627,7 +675,9 @@ func TestMemory(t *testing.T) {
 	dir, before, most, calls := t.TempDir(), inUse(), uint64(0), 0
 	var last, listing shown.Progress
 	var months []shown.Month
-	opts := &shown.Options{TempDir: dir, Now: now, Months: func(m []shown.Month) { months = m }, Progress: func(p shown.Progress) {
+	opts := &shown.Options{TempDir: dir, Now: now, Months: func(m []shown.Month) {
+		months = m
+	}, Progress: func(p shown.Progress) {
 		if p.Reports > last.Reports {
 			assert.Equal(t, p.Reports**compared, p.Datasets, "after each report")
 		}
@@ -645,10 +695,12 @@ func TestMemory(t *testing.T) {
 		differences++
 		assert.Equal(t, differences, last.Differences)
 	}
-	t.Logf("%d DOIs, 12 months: %d requests, %d differences, %v, %.1f MiB at most", *compared, w.asked, differences, time.Since(began).Round(time.Millisecond), float64(most-min(most, before))/(1<<20))
+	t.Logf("%d DOIs, 12 months: %d requests, %d differences, %v, %.1f MiB at most", *compared, w.asked, differences,
+		time.Since(began).Round(time.Millisecond), float64(most-min(most, before))/(1<<20))
 	n := *compared
 	assert.Equal(t, (n+992)/1000, differences)
-	assert.Equal(t, shown.Progress{Reports: 12, AllReports: 12, Datasets: 12 * n, Records: n, AllRecords: n, Compared: n, Differences: differences}, last)
+	assert.Equal(t, shown.Progress{Reports: 12, AllReports: 12, Datasets: 12 * n, Records: n, AllRecords: n, Compared: n,
+		Differences: differences}, last)
 	assert.Positive(t, listing.Records, "the records are read before they are compared")
 	require.Len(t, months, 12)
 	for i, m := range months {
@@ -657,7 +709,8 @@ func TestMemory(t *testing.T) {
 			lost.Shown += int64(at + 5)
 			lost.Differences++
 		}
-		assert.Equal(t, shown.Month{Month: fmt.Sprintf("2025-%02d", i+1), Views: shown.Total{Reported: reported, Shown: reported - lost.Shown, Differences: lost.Differences}}, m)
+		assert.Equal(t, shown.Month{Month: fmt.Sprintf("2025-%02d", i+1),
+			Views: shown.Total{Reported: reported, Shown: reported - lost.Shown, Differences: lost.Differences}}, m)
 	}
 	assert.LessOrEqual(t, w.asked, 1+12+(*compared+999)/1000+differences)
 	assert.LessOrEqual(t, most, before+8<<20)

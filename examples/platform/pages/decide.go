@@ -23,7 +23,8 @@ type question struct {
 }
 
 // ask shows a question, or does the work if the request confirms it for the present state.
-func (p *Pages) ask(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version, q question, work func() error) error {
+func (p *Pages) ask(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version, q question,
+	work func() error) error {
 	shown, err := d.Fingerprint(v, p.By)
 	if err != nil {
 		return err
@@ -32,7 +33,8 @@ func (p *Pages) ask(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, 
 	switch {
 	case r.Method != http.MethodPost:
 	case r.PostFormValue("shown") != shown:
-		status, q.Notice = http.StatusConflict, "The dataset has changed since you were asked, perhaps in another window. Nothing was done yet. This is what it is now: look at it, and decide again."
+		status, q.Notice = http.StatusConflict, "The dataset has changed since you were asked, perhaps in another window. "+
+			"Nothing was done yet. This is what it is now: look at it, and decide again."
 	case fault:
 		status = http.StatusUnprocessableEntity
 	default:
@@ -54,7 +56,8 @@ func (p *Pages) publish(w http.ResponseWriter, r *http.Request, d *dataset.Datas
 	case v.State == dataset.Published || v.State == dataset.Withdrawn && len(v.Files) == 0:
 		return p.done(w, r, v)
 	case len(v.Files) == 0:
-		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v, landing{base: v.Path(), mine: true, uploadFault: "A dataset needs a file before it can be published."})
+		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v,
+			landing{base: v.Path(), mine: true, uploadFault: "A dataset needs a file before it can be published."})
 	}
 	published := v.As(dataset.Published, today(), "")
 	public := d.With(published)
@@ -63,14 +66,16 @@ func (p *Pages) publish(w http.ResponseWriter, r *http.Request, d *dataset.Datas
 	}
 	return p.ask(w, r, public, published, question{
 		Title: fmt.Sprintf("Publish version %d?", v.Number), Button: "Publish", Preview: true,
-		Text: "Its DOI is registered for good, and everybody sees what is below. You can correct the description later, but not change the files: that takes a new version. If you withdraw it, a page with its title and names stays.",
+		Text: "Its DOI is registered for good, and everybody sees what is below. You can correct the description later, " +
+			"but not change the files: that takes a new version. If you withdraw it, a page with its title and names stays.",
 	}, func() error { return p.changed(w, r, v.Path(), p.Store.Decide(r.Context(), d, published)) })
 }
 
 const maxReason = 2000
 
 func (p *Pages) withdraw(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
-	reason := Field{ID: "reason", Label: "Reason", Type: "textarea", Value: line(r, "reason"), Required: true, Hint: "Everybody can read it."}
+	reason := Field{ID: "reason", Label: "Reason", Type: "textarea", Value: line(r, "reason"), Required: true,
+		Hint: "Everybody can read it."}
 	withdrawn := v.As(dataset.Withdrawn, today(), reason.Value)
 	switch faults := d.Faults(withdrawn, p.By); {
 	case r.Method != http.MethodPost:
@@ -83,8 +88,10 @@ func (p *Pages) withdraw(w http.ResponseWriter, r *http.Request, d *dataset.Data
 	}
 	return p.ask(w, r, d, v, question{
 		Title: "Withdraw version " + strconv.Itoa(v.Number) + "?", Button: "Withdraw", Fields: []Field{reason},
-		Text: "“" + v.About.Title + "” can no longer be downloaded or found by searching. Its DOI " + v.Address() + " leads to a page that says who made it, what it was called, and why it was withdrawn. " +
-			"Description, methods and keywords are removed from the page and from the record of the DOI. You can publish it again later.",
+		Text: "“" + v.About.Title + "” can no longer be downloaded or found by searching. Its DOI " + v.Address() +
+			" leads to a page that says who made it, what it was called, and why it was withdrawn. " +
+			"Description, methods and keywords are removed from the page and from the record of the DOI. You can publish it " +
+			"again later.",
 	}, func() error { return p.changed(w, r, v.Path(), p.Store.Decide(r.Context(), d, withdrawn)) })
 }
 
@@ -96,7 +103,9 @@ func (p *Pages) erase(w http.ResponseWriter, r *http.Request, d *dataset.Dataset
 	}
 	return p.ask(w, r, d, v, question{
 		Title: "Delete the files and the description?", Button: "Delete",
-		Text: "The files of “" + v.About.Title + "” are deleted for good, unless another version or dataset has the same, too. So are description, methods and keywords. This version cannot be published again. " +
+		Text: "The files of “" + v.About.Title +
+			"” are deleted for good, unless another version or dataset has the same, too. So are description, methods and " +
+			"keywords. This version cannot be published again. " +
 			"Earlier backups still contain all of it: tell the administrator if they must be deleted, too.",
 	}, func() error { return p.changed(w, r, v.Path(), p.Store.Erase(r.Context(), v)) })
 }
@@ -110,5 +119,7 @@ func (p *Pages) discard(w http.ResponseWriter, r *http.Request, d *dataset.Datas
 	if len(names) > 0 {
 		text += " Its files: " + strings.Join(names, ", ") + "."
 	}
-	return p.ask(w, r, d, v, question{Title: "Discard this draft?", Button: "Discard", Text: text}, func() error { return lead(w, r, "/mine", p.Store.Discard(r.Context(), d)) })
+	return p.ask(w, r, d, v, question{Title: "Discard this draft?", Button: "Discard", Text: text}, func() error {
+		return lead(w, r, "/mine", p.Store.Discard(r.Context(), d))
+	})
 }

@@ -178,7 +178,8 @@ func people[T any](co string, of func(*T) *dataset.Creator) []column[T] {
 		at("orcid", "ORCID", "Such as 0000-0001-5727-2427.", func(c *dataset.Creator) *string { return &c.ORCID }),
 		at("ror", "ROR of the organisation", "Such as 04wxnsj81.", func(c *dataset.Creator) *string { return &c.ROR }),
 		{
-			Field{ID: co + "affiliation", Label: "Affiliations", Type: "textarea", Hint: "One on each line, with its ROR at the end: DataCite 04wxnsj81."},
+			Field{ID: co + "affiliation", Label: "Affiliations", Type: "textarea",
+				Hint: "One on each line, with its ROR at the end: DataCite 04wxnsj81."},
 			func(row T) string {
 				var lines []string
 				for _, in := range of(&row).Affiliations {
@@ -202,27 +203,40 @@ func people[T any](co string, of func(*T) *dataset.Creator) []column[T] {
 var (
 	creators     = people("", func(c *dataset.Creator) *dataset.Creator { return c })
 	contributors = append([]column[dataset.Contributor]{
-		text(Field{ID: "role", Label: "Role", Type: "select", Options: terms("", metadata.Values[metadata.ContributorType]())}, func(c *dataset.Contributor) *string { return &c.Role }),
+		text(Field{ID: "role", Label: "Role", Type: "select",
+			Options: terms("", metadata.Values[metadata.ContributorType]())}, func(c *dataset.Contributor) *string {
+			return &c.Role
+		}),
 	}, people("co", func(c *dataset.Contributor) *dataset.Creator { return &c.Creator })...)
 	subjects = []column[dataset.Subject]{
 		text(Field{ID: "term", Label: "Term"}, func(s *dataset.Subject) *string { return &s.Term }),
-		text(Field{ID: "scheme", Label: "Classification", Options: suggestions("AGROVOC", "DDC", "Fields of Science and Technology (FOS)", "GND", "LCSH", "MeSH", "UDC")}, func(s *dataset.Subject) *string { return &s.Scheme }),
-		text(Field{ID: "termuri", Label: "Address of the term", Type: "url"}, func(s *dataset.Subject) *string { return &s.URI }),
+		text(Field{ID: "scheme", Label: "Classification",
+			Options: suggestions("AGROVOC", "DDC", "Fields of Science and Technology (FOS)", "GND", "LCSH", "MeSH",
+				"UDC")}, func(s *dataset.Subject) *string { return &s.Scheme }),
+		text(Field{ID: "termuri", Label: "Address of the term", Type: "url"},
+			func(s *dataset.Subject) *string { return &s.URI }),
 	}
 	works = []column[dataset.Related]{
-		text(Field{ID: "relation", Label: "This dataset", Type: "select", Options: terms("", relations)}, func(r *dataset.Related) *string { return &r.Relation }),
-		text(Field{ID: "related", Label: "DOI or address of the work", Hint: "Such as 10.5072/abc."}, func(r *dataset.Related) *string { return &r.ID }),
-		text(Field{ID: "relatedtype", Label: "The work is", Type: "select", Options: terms("not said", metadata.Values[metadata.ResourceTypeGeneral]())}, func(r *dataset.Related) *string { return &r.Type }),
+		text(Field{ID: "relation", Label: "This dataset", Type: "select", Options: terms("", relations)},
+			func(r *dataset.Related) *string { return &r.Relation }),
+		text(Field{ID: "related", Label: "DOI or address of the work", Hint: "Such as 10.5072/abc."},
+			func(r *dataset.Related) *string { return &r.ID }),
+		text(Field{ID: "relatedtype", Label: "The work is", Type: "select",
+			Options: terms("not said", metadata.Values[metadata.ResourceTypeGeneral]())}, func(r *dataset.Related) *string {
+			return &r.Type
+		}),
 	}
 	funders = []column[dataset.Funder]{
 		text(Field{ID: "funder", Label: "Name"}, func(f *dataset.Funder) *string { return &f.Name }),
-		text(Field{ID: "funderror", Label: "ROR", Hint: "Such as 04wxnsj81."}, func(f *dataset.Funder) *string { return &f.ROR }),
+		text(Field{ID: "funderror", Label: "ROR", Hint: "Such as 04wxnsj81."},
+			func(f *dataset.Funder) *string { return &f.ROR }),
 		text(Field{ID: "award", Label: "Number of the award"}, func(f *dataset.Funder) *string { return &f.Award }),
 		text(Field{ID: "awardtitle", Label: "Title of the award"}, func(f *dataset.Funder) *string { return &f.AwardTitle }),
 	}
 	// relations are those that curators choose; the relations between versions come by themselves.
 	relations = []metadata.RelationType{
-		metadata.RelationIsSupplementTo, metadata.RelationIsDescribedBy, metadata.RelationIsDocumentedBy, metadata.RelationIsCitedBy, metadata.RelationIsReferencedBy,
+		metadata.RelationIsSupplementTo, metadata.RelationIsDescribedBy, metadata.RelationIsDocumentedBy,
+		metadata.RelationIsCitedBy, metadata.RelationIsReferencedBy,
 		metadata.RelationCites, metadata.RelationReferences, metadata.RelationIsDerivedFrom, metadata.RelationIsSourceOf, metadata.RelationIsPartOf, metadata.RelationHasPart,
 		metadata.RelationRequires, metadata.RelationIsRequiredBy, metadata.RelationIsReviewedBy,
 	}
@@ -240,11 +254,16 @@ func sections(a dataset.About, w wish) []section {
 	return []section{
 		{Title: "The data", Fields: []Field{
 			{ID: "title", Label: "Title", Value: a.Title, Required: true},
-			{ID: "description", Label: "Description", Value: a.Description, Type: "textarea", Hint: "An empty line begins a paragraph."},
-			{ID: "methods", Label: "Methods", Value: a.Methods, Type: "textarea", Hint: "How the data were collected or computed."},
-			{ID: "keywords", Label: "Keywords", Value: strings.Join(a.Keywords, "\n"), Type: "textarea", Hint: "One on each line."},
-			{ID: "type", Label: "Type", Value: cmp.Or(a.Type, string(dataset.Types[0])), Type: "select", Options: terms("", dataset.Types)},
-			{ID: "language", Label: "Language", Value: a.Language, Hint: "Of the data: a code such as en or de. Empty for numbers and pictures."},
+			{ID: "description", Label: "Description", Value: a.Description, Type: "textarea",
+				Hint: "An empty line begins a paragraph."},
+			{ID: "methods", Label: "Methods", Value: a.Methods, Type: "textarea",
+				Hint: "How the data were collected or computed."},
+			{ID: "keywords", Label: "Keywords", Value: strings.Join(a.Keywords, "\n"), Type: "textarea",
+				Hint: "One on each line."},
+			{ID: "type", Label: "Type", Value: cmp.Or(a.Type, string(dataset.Types[0])), Type: "select",
+				Options: terms("", dataset.Types)},
+			{ID: "language", Label: "Language", Value: a.Language,
+				Hint: "Of the data: a code such as en or de. Empty for numbers and pictures."},
 		}},
 		{List: rows(list{Name: "subject", Legend: "Term of a classification"}, subjects, a.Subjects, w)},
 		{Title: "People", List: rows(list{Name: "creator", Legend: "Creator"}, creators, a.Creators, w)},
@@ -252,16 +271,21 @@ func sections(a dataset.About, w wish) []section {
 		{Title: "Other works, and funding", List: rows(list{Name: "work", Legend: "Related work"}, works, a.Related, w)},
 		{List: rows(list{Name: "funder", Legend: "Funder"}, funders, a.Funders, w)},
 		{Title: "Publication", Fields: []Field{
-			{ID: "license", Label: "Licence", Value: a.License, Required: true, Options: suggestions(dataset.Licenses...), Hint: "An identifier of the SPDX list, such as CC-BY-4.0."},
-			{ID: "embargo", Label: "Files are public from", Value: a.Embargo, Type: "date", Hint: "Leave it empty, and the files are public as soon as the dataset is. The description of the dataset is public in any case."},
-			{ID: "year", Label: "Year of an earlier publication", Value: a.Year, Hint: "Leave it empty unless the data were published elsewhere before."},
+			{ID: "license", Label: "Licence", Value: a.License, Required: true, Options: suggestions(dataset.Licenses...),
+				Hint: "An identifier of the SPDX list, such as CC-BY-4.0."},
+			{ID: "embargo", Label: "Files are public from", Value: a.Embargo, Type: "date",
+				Hint: "Leave it empty, and the files are public as soon as the dataset is. The description of the dataset is " +
+					"public in any case."},
+			{ID: "year", Label: "Year of an earlier publication", Value: a.Year,
+				Hint: "Leave it empty unless the data were published elsewhere before."},
 		}},
 	}
 }
 
 // renderForm shows the form of a version. Faults are in the order of the fields, and each
 // is beside its own.
-func (p *Pages) renderForm(w http.ResponseWriter, r *http.Request, status int, d *dataset.Dataset, v *dataset.Version, faults []dataset.Fault, notice string) error {
+func (p *Pages) renderForm(w http.ResponseWriter, r *http.Request, status int, d *dataset.Dataset, v *dataset.Version,
+	faults []dataset.Fault, notice string) error {
 	byField := map[string]string{}
 	var listed []dataset.Fault // with labels
 	for _, f := range faults {
@@ -290,7 +314,8 @@ func (p *Pages) renderForm(w http.ResponseWriter, r *http.Request, status int, d
 		title, action = "Edit the dataset", v.Path()+"/edit"
 	}
 	return p.render(w, r, status, "form", title, map[string]any{
-		"Faults": listed, "Notice": notice, "Action": action, "Key": r.FormValue("form"), "Dataset": d, "Version": v, "Sections": form, "Public": d.ID != 0 && v.State != dataset.Draft,
+		"Faults": listed, "Notice": notice, "Action": action, "Key": r.FormValue("form"), "Dataset": d, "Version": v,
+		"Sections": form, "Public": d.ID != 0 && v.State != dataset.Draft,
 	})
 }
 
@@ -318,8 +343,12 @@ func readForm(r *http.Request) (a dataset.About, err error) {
 		}
 	}
 	a = dataset.About{
-		Title: line(r, "title"), Description: value(r, "description"), Methods: value(r, "methods"), Type: line(r, "type"), Language: line(r, "language"),
-		Subjects: read("subject", subjects, r), Creators: read("creator", creators, r), Contributors: read("contributor", contributors, r), Related: read("work", works, r), Funders: read("funder", funders, r),
+		Title: line(r, "title"), Description: value(r, "description"), Methods: value(r, "methods"), Type: line(r, "type"),
+		Language: line(r, "language"),
+		Subjects: read("subject", subjects,
+			r), Creators: read("creator", creators,
+			r), Contributors: read("contributor", contributors,
+			r), Related: read("work", works, r), Funders: read("funder", funders, r),
 		Year: line(r, "year"), License: line(r, "license"), Embargo: line(r, "embargo"),
 	}
 	for keyword := range strings.Lines(value(r, "keywords")) {

@@ -50,7 +50,8 @@ func (p *Pages) known() string { return strings.Replace(p.cookie(), "session", "
 
 // setCookie gives the browser a cookie, until it ends if the time is 0; "" takes it away.
 func (p *Pages) setCookie(w http.ResponseWriter, name, token string, lasts time.Duration) {
-	c := &http.Cookie{Name: name, Value: token, Path: "/", Secure: p.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(lasts.Seconds())}
+	c := &http.Cookie{Name: name, Value: token, Path: "/", Secure: p.secure, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, MaxAge: int(lasts.Seconds())}
 	if token == "" {
 		c.MaxAge = -1
 	}
@@ -81,7 +82,8 @@ func (p *Pages) renderLogin(w http.ResponseWriter, r *http.Request, status int, 
 // next is the page to go to after logging in, one of ours.
 func next(r *http.Request) string {
 	u, err := url.Parse(r.FormValue("next")) // an error for control characters, which browsers leave out
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.Contains(u.Path, `\`) || strings.Contains(u.Path, "//") {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") ||
+		strings.Contains(u.Path, `\`) || strings.Contains(u.Path, "//") {
 		return "/mine"
 	}
 	return (&url.URL{Path: u.Path, RawQuery: u.RawQuery}).String()
@@ -134,8 +136,10 @@ func (p *Pages) passwordForm(w http.ResponseWriter, r *http.Request) error {
 
 func (p *Pages) renderPassword(w http.ResponseWriter, r *http.Request, status int, oldFault, newFault string) error {
 	fields := []Field{
-		{ID: "old", Label: "Current password", Type: "password", Required: true, Complete: "current-password", Fault: oldFault},
-		{ID: "new", Label: "New password", Type: "password", Required: true, Complete: "new-password", Fault: newFault, Hint: dataset.Sentence(accounts.ErrPassword.Error())},
+		{ID: "old", Label: "Current password", Type: "password", Required: true, Complete: "current-password",
+			Fault: oldFault},
+		{ID: "new", Label: "New password", Type: "password", Required: true, Complete: "new-password", Fault: newFault,
+			Hint: dataset.Sentence(accounts.ErrPassword.Error())},
 	}
 	return p.render(w, r, status, "password", "Change your password", map[string]any{"Fields": fields})
 }

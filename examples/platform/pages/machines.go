@@ -26,24 +26,30 @@ type format struct {
 }
 
 var formats = []format{
-	{"datacite.xml", "DataCite XML", []string{"application/xml", "application/vnd.datacite.datacite+xml", "text/xml"}, func(d *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
-		return d.Record(v, by).XML()
-	}},
-	{"datacite.json", "DataCite JSON", []string{"application/json", "application/vnd.datacite.datacite+json"}, func(d *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
-		return json.MarshalIndent(d.Record(v, by), "", "  ")
-	}},
-	{"schema.jsonld", "JSON-LD", []string{"application/ld+json", "application/vnd.schemaorg.ld+json"}, func(d *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
-		return json.MarshalIndent(d.SchemaOrg(v, by), "", "  ")
-	}},
-	{"bibtex.bib", "BibTeX", []string{"application/x-bibtex; charset=utf-8"}, func(_ *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
-		return []byte(v.BibTeX(by)), nil
-	}},
-	{"reference.ris", "RIS", []string{"application/x-research-info-systems"}, func(_ *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
-		return []byte(v.RIS(by)), nil
-	}},
-	{"citation.txt", "citation", []string{"text/plain; charset=utf-8", "text/x-bibliography; charset=utf-8"}, func(_ *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
-		return []byte(v.Citation(by) + "\n"), nil
-	}},
+	{"datacite.xml", "DataCite XML", []string{"application/xml", "application/vnd.datacite.datacite+xml", "text/xml"},
+		func(d *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
+			return d.Record(v, by).XML()
+		}},
+	{"datacite.json", "DataCite JSON", []string{"application/json", "application/vnd.datacite.datacite+json"},
+		func(d *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
+			return json.MarshalIndent(d.Record(v, by), "", "  ")
+		}},
+	{"schema.jsonld", "JSON-LD", []string{"application/ld+json", "application/vnd.schemaorg.ld+json"},
+		func(d *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
+			return json.MarshalIndent(d.SchemaOrg(v, by), "", "  ")
+		}},
+	{"bibtex.bib", "BibTeX", []string{"application/x-bibtex; charset=utf-8"},
+		func(_ *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
+			return []byte(v.BibTeX(by)), nil
+		}},
+	{"reference.ris", "RIS", []string{"application/x-research-info-systems"},
+		func(_ *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
+			return []byte(v.RIS(by)), nil
+		}},
+	{"citation.txt", "citation", []string{"text/plain; charset=utf-8", "text/x-bibliography; charset=utf-8"},
+		func(_ *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
+			return []byte(v.Citation(by) + "\n"), nil
+		}},
 }
 
 // negotiate returns the format that a program prefers to the page, and the type that it
@@ -90,7 +96,8 @@ func (p *Pages) exported(w http.ResponseWriter, r *http.Request, d *dataset.Data
 	return errNotFound
 }
 
-func (p *Pages) export(w http.ResponseWriter, r *http.Request, f *format, contentType string, code int, d *dataset.Dataset, v *dataset.Version) error {
+func (p *Pages) export(w http.ResponseWriter, r *http.Request, f *format, contentType string, code int,
+	d *dataset.Dataset, v *dataset.Version) error {
 	text, err := f.write(d, v, p.By)
 	if err != nil {
 		return err
@@ -186,6 +193,8 @@ func (m *sitemap) get(r *http.Request, p *Pages) ([]byte, error) {
 // robots tells search engines what is worth their while, and where it is.
 func (p *Pages) robots(w http.ResponseWriter, r *http.Request) error {
 	public(w, r, time.Hour)
-	send(w, r, http.StatusOK, "text/plain; charset=utf-8", fmt.Appendf(nil, "User-agent: *\nDisallow: /?\nDisallow: /login\nDisallow: /mine\nDisallow: /new\nDisallow: /status\nDisallow: /password\nDisallow: /review/\n\nSitemap: %s/sitemap.xml\n", p.By.Public))
+	send(w, r, http.StatusOK, "text/plain; charset=utf-8",
+		fmt.Appendf(nil, "User-agent: *\nDisallow: /?\nDisallow: /login\nDisallow: /mine\nDisallow: /new\nDisallow: "+
+			"/status\nDisallow: /password\nDisallow: /review/\n\nSitemap: %s/sitemap.xml\n", p.By.Public))
 	return nil
 }

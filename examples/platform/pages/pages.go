@@ -72,7 +72,8 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 
 // New returns pages with these settings.
 func New(p *Pages) *Pages {
-	p.Limits = Limits{cmp.Or(p.Limits.Files, 100), cmp.Or(p.Limits.Bytes, 1_000_000_000), cmp.Or(p.Limits.Room, store.Room)}
+	p.Limits = Limits{cmp.Or(p.Limits.Files, 100), cmp.Or(p.Limits.Bytes, 1_000_000_000),
+		cmp.Or(p.Limits.Room, store.Room)}
 	p.working, p.forms = make(chan struct{}, maxWorking), make(chan struct{}, maxForms)
 	if public, err := url.Parse(p.By.Public); err == nil {
 		p.host, p.secure = public.Host, public.Scheme == "https"
@@ -89,16 +90,28 @@ type problem struct {
 func (e *problem) Error() string { return e.title }
 
 var (
-	errLogin         = &problem{http.StatusUnauthorized, "Your login has expired", "Nothing was stored yet, and nothing that you typed is lost. Log in in another window. Then come back here and reload this page: your browser sends the form again."}
-	errNotFound      = &problem{http.StatusNotFound, "There is no such page", "The address may be wrong, or the dataset is a draft, which only its curator sees, or was discarded."}
-	errForbidden     = &problem{http.StatusForbidden, "This is the dataset of another curator", "Only its curator can change it."}
-	errAdministrator = &problem{http.StatusForbidden, "This is for administrators", "Your datasets show whether they are registered."}
-	errElsewhere     = &problem{http.StatusForbidden, "The request came from another site", "Nothing was changed. If you pressed a button of this repository, tell its administrator that its public address is set wrongly."}
-	errEmbargo       = &problem{http.StatusForbidden, "The files are not public yet", "The page of the dataset has the date."}
-	errChanged       = &problem{http.StatusConflict, "The dataset has changed in the meantime", "Perhaps you changed it in another window, or pressed a button twice. This request changed nothing. Open the page of the dataset to see what it is now."}
-	errTooLarge      = &problem{http.StatusRequestEntityTooLarge, "The form or the upload is too large", "Nothing was stored. Use fewer rows, shorter texts or smaller files."}
-	errForm          = &problem{http.StatusBadRequest, "The form cannot be read", "Nothing was changed. Reload the page and try again."}
-	errFailed        = &problem{http.StatusInternalServerError, "Something went wrong", "The error is in the log. Please try again later."}
+	errLogin = &problem{http.StatusUnauthorized, "Your login has expired",
+		"Nothing was stored yet, and nothing that you typed is lost. Log in in another window. Then come back here and " +
+			"reload this page: your browser sends the form again."}
+	errNotFound = &problem{http.StatusNotFound, "There is no such page",
+		"The address may be wrong, or the dataset is a draft, which only its curator sees, or was discarded."}
+	errForbidden = &problem{http.StatusForbidden, "This is the dataset of another curator",
+		"Only its curator can change it."}
+	errAdministrator = &problem{http.StatusForbidden, "This is for administrators",
+		"Your datasets show whether they are registered."}
+	errElsewhere = &problem{http.StatusForbidden, "The request came from another site",
+		"Nothing was changed. If you pressed a button of this repository, tell its administrator that its public address " +
+			"is set wrongly."}
+	errEmbargo = &problem{http.StatusForbidden, "The files are not public yet", "The page of the dataset has the date."}
+	errChanged = &problem{http.StatusConflict, "The dataset has changed in the meantime",
+		"Perhaps you changed it in another window, or pressed a button twice. This request changed nothing. Open the page " +
+			"of the dataset to see what it is now."}
+	errTooLarge = &problem{http.StatusRequestEntityTooLarge, "The form or the upload is too large",
+		"Nothing was stored. Use fewer rows, shorter texts or smaller files."}
+	errForm = &problem{http.StatusBadRequest, "The form cannot be read",
+		"Nothing was changed. Reload the page and try again."}
+	errFailed = &problem{http.StatusInternalServerError, "Something went wrong",
+		"The error is in the log. Please try again later."}
 )
 
 // A handler answers a request, or returns why it does not.
@@ -149,8 +162,9 @@ func (p *Pages) Handler() http.Handler {
 		"POST /status/check":  soon(func(*http.Request) { p.CheckNow() }),
 		"POST /status/report": soon(func(*http.Request) { p.ReportNow() }),
 		"POST /status/again":  administered(p.again),
-		"POST /status/hide":   soon(func(r *http.Request) { p.HideNow(r.PostFormValue("doi")) }), // of no dataset, as the last comparison found
-		"GET /":               func(http.ResponseWriter, *http.Request) error { return errNotFound },
+		// of no dataset, as the last comparison found
+		"POST /status/hide": soon(func(r *http.Request) { p.HideNow(r.PostFormValue("doi")) }),
+		"GET /":             func(http.ResponseWriter, *http.Request) error { return errNotFound },
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -252,13 +266,15 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	default:
 		p.Log.Error("page", "path", short(r.URL.Path), "error", err)
 	}
-	if err := p.render(w, r, shown.status, "error", shown.title, map[string]any{"Text": shown.text, "Next": r.URL.Path, "Expired": shown == errLogin}); err != nil {
+	if err := p.render(w, r, shown.status, "error", shown.title,
+		map[string]any{"Text": shown.text, "Next": r.URL.Path, "Expired": shown == errLogin}); err != nil {
 		p.Log.Error("page", "path", short(r.URL.Path), "error", err)
 	}
 }
 
 // render sends a page, with the data that all pages have in common.
-func (p *Pages) render(w http.ResponseWriter, r *http.Request, status int, page, title string, data map[string]any) error {
+func (p *Pages) render(w http.ResponseWriter, r *http.Request, status int, page, title string,
+	data map[string]any) error {
 	data["Repository"], data["Title"], data["Curator"], data["Administrator"], data["Here"] = p.By.Name, title, curator(r), administrator(r), r.URL.Path
 	var text strings.Builder
 	if err := templates.ExecuteTemplate(&text, page+".html", data); err != nil {
@@ -409,7 +425,8 @@ func (p *Pages) guard(next http.Handler) http.Handler {
 			return
 		}
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+		h.Set("Content-Security-Policy",
+			"default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cache-Control", "private, no-store")
@@ -426,7 +443,8 @@ func (p *Pages) guard(next http.Handler) http.Handler {
 
 // ours reports whether a host is the repository's, or this machine's own.
 func (p *Pages) ours(host string) bool {
-	if standard := map[bool]string{true: ":443", false: ":80"}[p.secure]; strings.EqualFold(strings.TrimSuffix(host, standard), strings.TrimSuffix(p.host, standard)) {
+	if standard := map[bool]string{true: ":443", false: ":80"}[p.secure]; strings.EqualFold(strings.TrimSuffix(host,
+		standard), strings.TrimSuffix(p.host, standard)) {
 		return true
 	}
 	name, _, err := net.SplitHostPort(host)

@@ -36,7 +36,8 @@ func TestRequestsWait(t *testing.T) {
 		assert.Len(t, p.working, maxWorking-1)
 
 		form := func(as string) string {
-			ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), curatorKey{}, accounts.Curator{Name: as}), time.Minute)
+			ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), curatorKey{}, accounts.Curator{Name: as}),
+				time.Minute)
 			defer cancel()
 			r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/new", strings.NewReader("title=Ice"))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")

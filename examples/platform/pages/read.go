@@ -96,7 +96,8 @@ type landing struct {
 	uploadFault string
 }
 
-func (p *Pages) renderLanding(w http.ResponseWriter, r *http.Request, status int, d *dataset.Dataset, v *dataset.Version, l landing) error {
+func (p *Pages) renderLanding(w http.ResponseWriter, r *http.Request, status int, d *dataset.Dataset,
+	v *dataset.Version, l landing) error {
 	own, displayed, err := p.Store.Usage(r.Context(), v.DOI)
 	if err != nil {
 		return err
@@ -111,7 +112,8 @@ func (p *Pages) renderLanding(w http.ResponseWriter, r *http.Request, status int
 	}
 	return p.render(w, r, status, "landing", v.About.Title, map[string]any{
 		"Tags":    tags,
-		"Dataset": d, "Version": v, "Base": l.base, "Mine": l.mine, "Review": l.base != v.Path(), "Secret": p.By.Public + reviewPath(v), "Now": time.Now(), "Formats": formats,
+		"Dataset": d, "Version": v, "Base": l.base, "Mine": l.mine, "Review": l.base != v.Path(), "Secret": p.By.Public +
+			reviewPath(v), "Now": time.Now(), "Formats": formats,
 		"By": p.By, "SchemaOrg": template.JS(schemaOrg), "Own": own, "Displayed": displayed,
 		"Upload": Field{
 			ID: "file", Label: "Add files", Type: "file", Required: true, Fault: l.uploadFault,
@@ -176,7 +178,8 @@ const patience = 30 * time.Second
 type patientWriter struct{ http.ResponseWriter }
 
 func (w patientWriter) Write(data []byte) (int, error) {
-	if err := http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(patience)); err != nil &&
+		!errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
 	return w.ResponseWriter.Write(data)
@@ -186,7 +189,8 @@ func (w patientWriter) Write(data []byte) (int, error) {
 func (p *Pages) archive(w http.ResponseWriter, r *http.Request, _ *dataset.Dataset, v *dataset.Version) error {
 	folder := fmt.Sprintf("%s-version-%d", strings.TrimPrefix(v.Path(), "/datasets/"), v.Number)
 	w.Header().Set("Content-Type", "application/zip")
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": folder + ".zip"}))
+	w.Header().Set("Content-Disposition",
+		mime.FormatMediaType("attachment", map[string]string{"filename": folder + ".zip"}))
 	if r.Method == http.MethodHead {
 		return nil
 	}
@@ -212,7 +216,8 @@ func (p *Pages) zip(w io.Writer, folder string, v *dataset.Version) error {
 		if err != nil {
 			return err
 		}
-		entry, err := archive.CreateHeader(&zip.FileHeader{Name: folder + "/" + inFolder.Replace(f.Name), Method: zip.Store, Modified: modified})
+		entry, err := archive.CreateHeader(&zip.FileHeader{Name: folder + "/" + inFolder.Replace(f.Name), Method: zip.Store,
+			Modified: modified})
 		if err == nil {
 			_, err = io.Copy(entry, data)
 		}
@@ -277,7 +282,8 @@ func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
 	}
 	list.Cut = list.Cut || cut
 	public(w, r, time.Minute)
-	return p.render(w, r, http.StatusOK, "home", "Datasets", map[string]any{"Words": words, "List": list, "Turn": turn(list, words)})
+	return p.render(w, r, http.StatusOK, "home", "Datasets",
+		map[string]any{"Words": words, "List": list, "Turn": turn(list, words)})
 }
 
 // mine shows the datasets of the curator who is logged in.

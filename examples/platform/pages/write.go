@@ -26,7 +26,8 @@ func (p *Pages) newForm(w http.ResponseWriter, r *http.Request) error {
 	if r.FormValue("form") == "" {
 		return lead(w, r, "/new?form="+rand.Text(), nil)
 	}
-	return p.renderForm(w, r, http.StatusOK, &dataset.Dataset{}, &dataset.Version{About: dataset.About{License: dataset.Licenses[0]}}, nil, "")
+	return p.renderForm(w, r, http.StatusOK, &dataset.Dataset{},
+		&dataset.Version{About: dataset.About{License: dataset.Licenses[0]}}, nil, "")
 }
 
 func (p *Pages) create(w http.ResponseWriter, r *http.Request) error {
@@ -59,7 +60,9 @@ func (p *Pages) sentAgain(w http.ResponseWriter, r *http.Request, id int64, a da
 		return lead(w, r, typed.Path(), nil)
 	}
 	typed.About = a
-	return p.renderForm(w, r, http.StatusConflict, d, &typed, nil, "This form was stored before, so there is a dataset of it already. Nothing was stored now. Here is what you typed: save it to change that dataset.")
+	return p.renderForm(w, r, http.StatusConflict, d, &typed, nil,
+		"This form was stored before, so there is a dataset of it already. Nothing was stored now. Here is what you typed: "+
+			"save it to change that dataset.")
 }
 
 // begun leads to the draft that was made of a dataset.
@@ -72,7 +75,8 @@ func (p *Pages) begun(w http.ResponseWriter, r *http.Request, id int64) error {
 }
 
 // finished shows the form again, with all that was typed, or stores it if that can be done.
-func (p *Pages) finished(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version, store func() error) error {
+func (p *Pages) finished(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version,
+	store func() error) error {
 	if wished(r).list != "" {
 		return p.renderForm(w, r, http.StatusOK, d, v, nil, "")
 	}
@@ -100,17 +104,22 @@ func (p *Pages) edit(w http.ResponseWriter, r *http.Request, d *dataset.Dataset,
 			return p.unstored(w, r, d, &edited, p.changed(w, r, v.Path(), err))
 		}
 		edited.Revision = v.Revision
-		return p.renderForm(w, r, http.StatusConflict, d, &edited, nil, "The dataset has changed since you opened this form, perhaps in another window. Nothing was stored yet. Here is what you typed: compare it with the dataset, and save it to put it in its place.")
+		return p.renderForm(w, r, http.StatusConflict, d, &edited, nil,
+			"The dataset has changed since you opened this form, perhaps in another window. Nothing was stored yet. Here is "+
+				"what you typed: compare it with the dataset, and save it to put it in its place.")
 	})
 }
 
 // unstored gives the form back when the disk is full.
-func (p *Pages) unstored(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version, err error) error {
+func (p *Pages) unstored(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version,
+	err error) error {
 	if !sqlite.Full(err) {
 		return err
 	}
 	p.Log.Error("form", "error", err)
-	return p.renderForm(w, r, http.StatusInsufficientStorage, d, v, nil, "The disk of the repository is full, and nothing was stored. Here is what you typed. Tell the administrator, and save it again when there is room.")
+	return p.renderForm(w, r, http.StatusInsufficientStorage, d, v, nil,
+		"The disk of the repository is full, and nothing was stored. Here is what you typed. Tell the administrator, and "+
+			"save it again when there is room.")
 }
 
 // changed wakes the outbox and redirects to a page, unless the change failed. The response does
@@ -131,7 +140,8 @@ const broken = refusal("The upload was interrupted, and nothing of it was kept. 
 
 // upload stores files of a draft while they arrive.
 func (p *Pages) upload(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
-	r.Body = http.MaxBytesReader(w, &patientBody{r.Body, http.NewResponseController(w)}, p.Limits.Bytes*int64(p.Limits.Files)+1<<20)
+	r.Body = http.MaxBytesReader(w, &patientBody{r.Body, http.NewResponseController(w)},
+		p.Limits.Bytes*int64(p.Limits.Files)+1<<20)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return refusal("No file arrived.")
@@ -157,7 +167,8 @@ func (p *Pages) adding(arrived []dataset.File) func([]dataset.File) ([]dataset.F
 	return func(files []dataset.File) ([]dataset.File, error) {
 		for _, f := range arrived {
 			if slices.ContainsFunc(files, func(other dataset.File) bool { return other.Name == f.Name }) {
-				return nil, refusal(fmt.Sprintf("There is a file %s already. Remove it first, or rename yours. Nothing of this upload was kept.", f.Name))
+				return nil, refusal(fmt.Sprintf(
+					"There is a file %s already. Remove it first, or rename yours. Nothing of this upload was kept.", f.Name))
 			}
 			files = append(files, f)
 		}
@@ -188,17 +199,21 @@ func (p *Pages) receive(parts *multipart.Reader) (arrived []dataset.File, err er
 		case name == "":
 			continue // another field
 		case len(arrived) >= p.Limits.Files:
-			return arrived, refusal(fmt.Sprintf("A version has %d files at most. Nothing of this upload was kept.", p.Limits.Files))
+			return arrived, refusal(fmt.Sprintf("A version has %d files at most. Nothing of this upload was kept.",
+				p.Limits.Files))
 		case !goodName(name):
-			return arrived, refusal(fmt.Sprintf("The name %q is too long, begins with a dot, or has a backslash or invisible characters. Rename the file.", name))
+			return arrived, refusal(fmt.Sprintf(
+				"The name %q is too long, begins with a dot, or has a backslash or invisible characters. Rename the file.", name))
 		}
 		f, err := p.Store.Receive(name, part, p.Limits.Bytes)
 		switch {
 		case errors.Is(err, store.ErrTooLarge):
-			return arrived, refusal(fmt.Sprintf("%s is larger than %s. Nothing of this upload was kept.", name, size(p.Limits.Bytes)))
+			return arrived, refusal(fmt.Sprintf("%s is larger than %s. Nothing of this upload was kept.", name,
+				size(p.Limits.Bytes)))
 		case errors.Is(err, store.ErrFull) || sqlite.Full(err):
 			p.Log.Error("upload", "error", err)
-			return arrived, refusal("The disk of the repository is full. Nothing of this upload was kept. Tell the administrator.")
+			return arrived, refusal("The disk of the repository is full. Nothing of this upload was kept. Tell the " +
+				"administrator.")
 		case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, os.ErrDeadlineExceeded):
 			return arrived, broken
 		case err != nil:
@@ -212,7 +227,8 @@ func (p *Pages) receive(parts *multipart.Reader) (arrived []dataset.File, err er
 var browsersEscape = strings.NewReplacer("%22", `"`, "%0D", "\r", "%0A", "\n")
 
 func goodName(name string) bool {
-	return len(name) <= 255 && !strings.Contains(name, `\`) && utf8.ValidString(name) && !strings.HasPrefix(name, ".") && !strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) })
+	return len(name) <= 255 && !strings.Contains(name, `\`) && utf8.ValidString(name) && !strings.HasPrefix(name, ".") &&
+		!strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) })
 }
 
 // A patientBody extends the deadline of a large request with each part.
@@ -223,7 +239,8 @@ type patientBody struct {
 
 func (b *patientBody) Read(buf []byte) (int, error) {
 	soon := time.Now().Add(patience)
-	if err := errors.Join(b.control.SetReadDeadline(soon), b.control.SetWriteDeadline(soon.Add(patience))); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := errors.Join(b.control.SetReadDeadline(soon), b.control.SetWriteDeadline(soon.Add(patience))); err != nil &&
+		!errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
 	return b.ReadCloser.Read(buf)

@@ -55,7 +55,8 @@ func Copy(ctx context.Context, folder, to string) (b Backup, err error) {
 		if err := copyNotes(folder, to); err != nil {
 			return b, err
 		}
-		if err := errors.Join(sqlite.SyncFolder(filepath.Join(to, "files")), os.Rename(next, filepath.Join(to, database)), sqlite.SyncFolder(to)); err != nil {
+		if err := errors.Join(sqlite.SyncFolder(filepath.Join(to, "files")), os.Rename(next, filepath.Join(to, database)),
+			sqlite.SyncFolder(to)); err != nil {
 			return b, err
 		}
 		return b, removeOthers(to, names)

@@ -106,7 +106,8 @@ func (s *Store) drop(ctx context.Context, files []dataset.File) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	unneeded, err := sqlite.Column[string](context.WithoutCancel(ctx), s.db, `SELECT DISTINCT value FROM json_each(?) WHERE value NOT IN (SELECT sha256 FROM file)`, string(list))
+	unneeded, err := sqlite.Column[string](context.WithoutCancel(ctx), s.db,
+		`SELECT DISTINCT value FROM json_each(?) WHERE value NOT IN (SELECT sha256 FROM file)`, string(list))
 	if err != nil {
 		return err
 	}

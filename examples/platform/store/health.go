@@ -39,7 +39,8 @@ func (s *Store) Healthy(ctx context.Context) error {
 	if err == nil {
 		err = sqlite.Reserve(s.folder)
 	}
-	return errors.Join(err, sqlite.Change(ctx, s.db, func(*sql.Tx) error { return nil })) // it begins by taking the lock of writers
+	// it begins by taking the lock of writers
+	return errors.Join(err, sqlite.Change(ctx, s.db, func(*sql.Tx) error { return nil }))
 }
 
 // Totals are how much of everything there is.
@@ -55,11 +56,13 @@ func (s *Store) Totals(ctx context.Context) (t Totals, err error) {
 		(SELECT count(*) FROM dataset), (SELECT count(*) FROM outbox), (SELECT count(*) FROM outbox WHERE tries > 0), (SELECT count(*) FROM access),
 		(SELECT coalesce(sum(views), 0) FROM used), (SELECT coalesce(sum(downloads), 0) FROM used),
 		(SELECT coalesce(sum(views), 0) FROM displayed), (SELECT coalesce(sum(downloads), 0) FROM displayed)`).
-		Scan(&t.Datasets, &t.Waiting, &t.Failed, &t.Accesses, &t.Counted.Views, &t.Counted.Downloads, &t.Displayed.Views, &t.Displayed.Downloads)
+		Scan(&t.Datasets, &t.Waiting, &t.Failed, &t.Accesses, &t.Counted.Views, &t.Counted.Downloads, &t.Displayed.Views,
+			&t.Displayed.Downloads)
 	if err != nil {
 		return t, err
 	}
 	err = s.db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(size), 0) FROM (
-		SELECT DISTINCT value ->> 'SHA256', value ->> 'Size' AS size FROM version, json_each(version.files))`).Scan(&t.Files, &t.Bytes)
+		SELECT DISTINCT value ->> 'SHA256', value ->> 'Size' AS size FROM version, json_each(version.files))`).Scan(&t.Files,
+		&t.Bytes)
 	return t, err
 }

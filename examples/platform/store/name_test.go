@@ -14,7 +14,8 @@ func TestANameThatIsInUse(t *testing.T) {
 	s := open(t)
 	d := s.publish(t, dataset.About{Title: "Glacier"})
 	inUse := []string{d.DOI, d.Versions[0].DOI}
-	names := append(inUse, "10.5072/a", "10.5072/a", d.Versions[0].DOI, "10.5072/b", "10.5072/b", d.DOI, "10.5072/c", "10.5072/c", "10.5072/d")
+	names := append(inUse, "10.5072/a", "10.5072/a", d.Versions[0].DOI, "10.5072/b", "10.5072/b", d.DOI, "10.5072/c",
+		"10.5072/c", "10.5072/d")
 	s.choose = func(string) (name string) {
 		name, names = names[0], names[1:]
 		return name

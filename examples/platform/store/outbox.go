@@ -12,7 +12,8 @@ import (
 )
 
 func enqueue(ctx context.Context, tx *sql.Tx, id int64) error {
-	return sqlite.Do(ctx, tx, `INSERT OR REPLACE INTO outbox (dataset, due) VALUES (?, 0)`, id) // at once, whatever the clock does
+	// at once, whatever the clock does
+	return sqlite.Do(ctx, tx, `INSERT OR REPLACE INTO outbox (dataset, due) VALUES (?, 0)`, id)
 }
 
 // Again puts a dataset into the outbox.
@@ -22,7 +23,8 @@ func (s *Store) Again(ctx context.Context, id int64) error {
 
 // first are the datasets in the outbox that a condition chooses, the next one first.
 func (s *Store) first(ctx context.Context, most int, condition string, args ...any) ([]*dataset.Dataset, error) {
-	return datasets(ctx, s.db, "WHERE o.dataset IN (SELECT dataset FROM outbox WHERE "+condition+" ORDER BY due LIMIT ?) ORDER BY o.due, d.id, v.number", append(args, most)...)
+	return datasets(ctx, s.db, "WHERE o.dataset IN (SELECT dataset FROM outbox WHERE "+condition+
+		" ORDER BY due LIMIT ?) ORDER BY o.due, d.id, v.number", append(args, most)...)
 }
 
 // Waiting returns the datasets in the outbox, the next one first, at most as many.
@@ -48,7 +50,8 @@ func (s *Store) Due(ctx context.Context) (now []*dataset.Dataset, next time.Time
 		return nil, next, err
 	}
 	var soonest int64
-	err = s.db.QueryRowContext(ctx, `SELECT coalesce(min(due), 0) FROM outbox WHERE due > ? AND due <= ?`, at.UnixMilli(), latest).Scan(&soonest)
+	err = s.db.QueryRowContext(ctx, `SELECT coalesce(min(due), 0) FROM outbox WHERE due > ? AND due <= ?`, at.UnixMilli(),
+		latest).Scan(&soonest)
 	next = at.Add(time.Hour) // also after the clock has stepped
 	if soonest > 0 && time.UnixMilli(soonest).Before(next) {
 		next = time.UnixMilli(soonest)
@@ -65,7 +68,8 @@ func (s *Store) Rename(ctx context.Context, old, prefix string) (name string, er
 		if err := named(ctx, tx, `SET doi = ?2 WHERE doi = ?1 AND claimed = 0`, old, name); err != nil {
 			return err
 		}
-		ids, err := sqlite.Column[int64](ctx, tx, `SELECT dataset FROM version WHERE doi = ?1 UNION SELECT id FROM dataset WHERE doi = ?1`, name)
+		ids, err := sqlite.Column[int64](ctx, tx,
+			`SELECT dataset FROM version WHERE doi = ?1 UNION SELECT id FROM dataset WHERE doi = ?1`, name)
 		for _, id := range ids {
 			err = errors.Join(err, index(ctx, tx, id))
 		}
@@ -76,7 +80,9 @@ func (s *Store) Rename(ctx context.Context, old, prefix string) (name string, er
 
 // Claim records that records may be sent under a DOI from now on.
 func (s *Store) Claim(ctx context.Context, name string) error {
-	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error { return named(ctx, tx, `SET claimed = 1 WHERE doi = ?1`, name) })
+	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+		return named(ctx, tx, `SET claimed = 1 WHERE doi = ?1`, name)
+	})
 }
 
 // named updates the dataset or the version with a DOI.
@@ -92,17 +98,20 @@ func named(ctx context.Context, tx *sql.Tx, set string, args ...any) error {
 func (s *Store) Settled(ctx context.Context, d *dataset.Dataset) error {
 	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
 		for _, v := range d.Public() {
-			if err := sqlite.Do(ctx, tx, `UPDATE version SET shown = ? WHERE dataset = ? AND number = ?`, v.State, d.ID, v.Number); err != nil {
+			if err := sqlite.Do(ctx, tx, `UPDATE version SET shown = ? WHERE dataset = ? AND number = ?`, v.State, d.ID,
+				v.Number); err != nil {
 				return err
 			}
 		}
-		return sqlite.Do(ctx, tx, `DELETE FROM outbox WHERE dataset = ?1 AND (SELECT revision FROM dataset WHERE id = ?1) = ?2`, d.ID, d.Revision)
+		return sqlite.Do(ctx, tx, `DELETE FROM outbox WHERE dataset = ?1 AND (SELECT revision FROM dataset WHERE id = ?1) `+
+			`= ?2`, d.ID, d.Revision)
 	})
 }
 
 // Failed records why a dataset stays in the outbox, and when it is due again.
 func (s *Store) Failed(ctx context.Context, d *dataset.Dataset, problem string, due time.Time) error {
-	return sqlite.Do(ctx, s.db, `UPDATE outbox SET tries = tries + 1, problem = ?, due = ? WHERE dataset = ? AND (SELECT revision FROM dataset WHERE id = ?) = ?`,
+	return sqlite.Do(ctx, s.db, `UPDATE outbox SET tries = tries + 1, problem = ?, due = ? WHERE dataset = ? AND `+
+		`(SELECT revision FROM dataset WHERE id = ?) = ?`,
 		problem, due.UnixMilli(), d.ID, d.ID, d.Revision)
 }
 
@@ -119,7 +128,8 @@ func (s *Store) Checked(ctx context.Context, at time.Time, findings []Finding) e
 			return err
 		}
 		for _, f := range append(findings, Finding{}) { // the empty one says when it was
-			if err := sqlite.Do(ctx, tx, `INSERT INTO finding (at, text, doi) VALUES (?, ?, ?)`, at.Unix(), f.Text, f.DOI); err != nil {
+			if err := sqlite.Do(ctx, tx, `INSERT INTO finding (at, text, doi) VALUES (?, ?, ?)`, at.Unix(), f.Text,
+				f.DOI); err != nil {
 				return err
 			}
 		}

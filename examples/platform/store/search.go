@@ -57,8 +57,10 @@ func (s *Store) Search(ctx context.Context, q Query) (list List, err error) {
 	list.Cut = cut
 	switch {
 	case match != "":
-		err = list.fill(ctx, tx, q.Page, "f.dataset", " FROM search JOIN found f ON f.dataset = search.rowid WHERE search MATCH ?1",
-			"f.dataset IN (SELECT rowid FROM search WHERE search MATCH '{title} : (' || ?1 || ')') DESC, f.published DESC, f.dataset DESC", match)
+		err = list.fill(ctx, tx, q.Page, "f.dataset",
+			" FROM search JOIN found f ON f.dataset = search.rowid WHERE search MATCH ?1",
+			"f.dataset IN (SELECT rowid FROM search WHERE search MATCH '{title} : (' || ?1 || ')') DESC, f.published DESC, "+
+				"f.dataset DESC", match)
 	case strings.TrimSpace(q.Words) == "":
 		err = list.fill(ctx, tx, q.Page, "dataset", " FROM found", "published DESC, dataset DESC")
 	default: // nothing that can be found, such as emoji
@@ -76,7 +78,8 @@ func (l *List) fill(ctx context.Context, db sqlite.Querier, page Page, id, chose
 	before := 0
 	l.Total = total[0]
 	l.Page, before = page.within(l.Total)
-	ids, err := sqlite.Column[int64](ctx, db, "SELECT "+id+chosen+" ORDER BY "+order+" LIMIT ? OFFSET ?", append(slices.Clone(args), page.Size, before)...)
+	ids, err := sqlite.Column[int64](ctx, db, "SELECT "+id+chosen+" ORDER BY "+order+" LIMIT ? OFFSET ?",
+		append(slices.Clone(args), page.Size, before)...)
 	if err != nil {
 		return err
 	}
@@ -96,7 +99,8 @@ type Landing struct{ DOI, Changed string }
 // Published returns the landing pages of the versions that are published, the newest first.
 func (s *Store) Published(ctx context.Context, most int) ([]Landing, error) {
 	return sqlite.All(ctx, s.db, func(row *sql.Rows, p *Landing) error { return row.Scan(&p.DOI, &p.Changed) },
-		`SELECT v.doi, d.changed FROM version v JOIN dataset d ON d.id = v.dataset WHERE v.state = 'published' ORDER BY v.id DESC LIMIT ?`, most)
+		`SELECT v.doi, d.changed FROM version v JOIN dataset d ON d.id = v.dataset WHERE v.state = 'published' ORDER BY `+
+			`v.id DESC LIMIT ?`, most)
 }
 
 // inOrder returns datasets in the order of their ids.
@@ -117,7 +121,8 @@ const indexForm = 2
 // index makes the index agree with a dataset, in the transaction that changes what
 // everybody sees of it.
 func index(ctx context.Context, tx *sql.Tx, id int64) error {
-	if err := sqlite.Do(ctx, tx, `DELETE FROM search WHERE rowid = ?1; DELETE FROM found WHERE dataset = ?1`, id); err != nil {
+	if err := sqlite.Do(ctx, tx, `DELETE FROM search WHERE rowid = ?1; DELETE FROM found WHERE dataset = ?1`,
+		id); err != nil {
 		return err
 	}
 	all, err := datasets(ctx, tx, "WHERE d.id = ?", id)
@@ -227,7 +232,8 @@ func parse(text string) (match string, cut bool) {
 }
 
 // letters are those that have no accent to leave out.
-var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ħ", "h", "ı", "i", "ς", "σ")
+var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th",
+	"ħ", "h", "ı", "i", "ς", "σ")
 
 // fold brings a text into the form in which it is compared with others: words without
 // case or accents, so that Muller is found in Müller.

@@ -46,7 +46,8 @@ func (s *Store) publish(t *testing.T, about dataset.About) *dataset.Dataset {
 	id, err := s.Create(t.Context(), "ada", "", prefix, about)
 	require.NoError(t, err)
 	d := s.get(t, id)
-	require.NoError(t, s.Decide(t.Context(), d, d.Versions[0].As(dataset.Published, time.Now().UTC().Format(time.DateOnly), "")))
+	require.NoError(t, s.Decide(t.Context(), d,
+		d.Versions[0].As(dataset.Published, time.Now().UTC().Format(time.DateOnly), "")))
 	return s.get(t, id)
 }
 
@@ -65,22 +66,30 @@ func (s *Store) found(t *testing.T, q Query) (ids []int64, list List) {
 func TestSearch(t *testing.T) {
 	s := open(t)
 	d := s.publish(t, dataset.About{
-		Title: "Längen des Ötztaler Gletschers, 50%", Description: "Bjørn Łukasiewicz maß die Straße.\nRésumé ﬁne naïve Ærø 氷河の長さ e\u0301cole Ελλάδος, of \"ice\" AND stones.", Year: "2026", License: "CC-BY-4.0", Language: "en", Type: "Dataset", Related: []dataset.Related{{Relation: "IsCitedBy", ID: "10.5072/article"}},
-		Creators: []dataset.Creator{{Family: "Müller", Given: "Jürgen", ORCID: "0000-0001-5727-2427", Affiliations: []dataset.Affiliation{{Name: "Universität Zürich"}}}},
-		Funders:  []dataset.Funder{{Name: "Science Fund", Award: "G-7/x"}},
+		Title: "Längen des Ötztaler Gletschers, 50%",
+		Description: "Bjørn Łukasiewicz maß die Straße.\nRésumé ﬁne naïve Ærø 氷河の長さ e\u0301cole Ελλάδος, of \"ice\" AND " +
+			"stones.", Year: "2026", License: "CC-BY-4.0", Language: "en", Type: "Dataset", Related: []dataset.Related{
+			{Relation: "IsCitedBy", ID: "10.5072/article"}},
+		Creators: []dataset.Creator{{Family: "Müller", Given: "Jürgen", ORCID: "0000-0001-5727-2427",
+			Affiliations: []dataset.Affiliation{{Name: "Universität Zürich"}}}},
+		Funders: []dataset.Funder{{Name: "Science Fund", Award: "G-7/x"}},
 	})
-	other := s.publish(t, dataset.About{Title: "Volcanoes", Year: "2026", License: "CC0-1.0", Creators: []dataset.Creator{{Family: "Mueller"}}})
+	other := s.publish(t, dataset.About{Title: "Volcanoes", Year: "2026", License: "CC0-1.0",
+		Creators: []dataset.Creator{{Family: "Mueller"}}})
 	name := d.Versions[0].DOI
 	for words, want := range map[string]bool{
-		"": true, "  ": true, "*": false, `"`: false, "🧊🗻": false, "?!": false, "Muller": true, "MÜLLER": true, "mueller": false, "otztaler": true, "Ötztaler": true, "oetztaler": false, "O\u0308tztaler": true,
+		"": true, "  ": true, "*": false, `"`: false, "🧊🗻": false, "?!": false, "Muller": true, "MÜLLER": true,
+		"mueller": false, "otztaler": true, "Ötztaler": true, "oetztaler": false, "O\u0308tztaler": true,
 		"bjorn": true, "BJØRN": true, "bjoern": false, "lukasiewicz": true, "strasse": true, "STRAẞE": true, "mass": true, "resume": true, "fine": true, "aero": true, "ærø": true, "école": true, "ελλαδος": true, "ΕΛΛΆΔΟΣ": true,
 		"氷河": true, "長さ": true, "河氷": false, "zurich jurgen": true, "laengen": false, "lange": true, "lang gletsch": true, "letscher": false,
 		"50%": true, "0000-0001-5727-2427": true, "https://orcid.org/0000-0001-5727-2427": false, "g-7": true, "g-7/x": true, "cc-by-4.0": false, "by": false, "en": false, "dataset": false,
 		`"science fund"`: true, `"fund science"`: false, "“science fund”": true, "„Science Fund“": true, "«science fund»": true, `"science fun"`: false, `science "fund`: true, `"science fun`: true, "“fund science”": false, "„fund science“": false, "«fund science»": false, "»fund science«": false, `"jürgen müller"`: true, `"müller, jürgen"`: true,
-		name: true, strings.ToUpper(name): true, "doi:" + name: true, "DOI: " + name: true, "https://doi.org/" + name: true, "http://dx.doi.org/" + strings.ToUpper(name): true, d.DOI: true, `"` + name + `"`: true,
+		name: true, strings.ToUpper(name): true, "doi:" + name: true, "DOI: " + name: true, "https://doi.org/" +
+			name: true, "http://dx.doi.org/" + strings.ToUpper(name): true, d.DOI: true, `"` + name + `"`: true,
 		other.DOI: false, name + "x": false, strings.TrimSuffix(name, name[len(name)-1:]): false,
 		"ice stones": true, "ice AND stones": true, "AND": true, "stones AND": true, `"ice AND stones"`: true, `"stones and ice"`: false, "volcano stones": false,
-		"volcano OR stones": false, "OR": false, "stones NOT ice": false, "stones -ice": true, "-volcano": false, // as everywhere in the library, these are no operators
+		// as everywhere in the library, these are no operators
+		"volcano OR stones": false, "OR": false, "stones NOT ice": false, "stones -ice": true, "-volcano": false,
 		"la": false, "län": true, // two letters begin too many words
 		name + " " + other.DOI: true, other.DOI + " " + "10.5072/none-none": false,
 		"title:volcano": false, "title : längen": false, "NEAR(ice stones)": false, "ice*": true, "^längen": true, "ice + stones": true, "{title}": false, "'; DROP TABLE dataset; --": false, `\`: false, "%": false, "l%ngen": false,
@@ -100,8 +109,13 @@ func TestHostileQueries(t *testing.T) {
 	s := open(t)
 	d := s.publish(t, dataset.About{Title: "Ice", Year: "2026"})
 	for _, words := range []string{
-		strings.Repeat("a", 10<<10), strings.Repeat("a ", 5<<10), strings.Repeat("a-", 5<<10), strings.Repeat(`"`, 10<<10), strings.Repeat(`"a`, 5<<10), strings.Repeat("(", 10<<10),
-		strings.Repeat("NOT ", 2000), strings.Repeat("OR ", 2000), strings.Repeat("AND ", 2000), strings.Repeat("-x ", 2000), strings.Repeat("a OR ", 2000), strings.Repeat("* ", 2000), strings.Repeat("\x00", 10<<10), strings.Repeat("\xff", 10<<10), strings.Repeat("氷", 3<<10), strings.Repeat("10.5072/", 1000),
+		strings.Repeat("a", 10<<10), strings.Repeat("a ", 5<<10), strings.Repeat("a-", 5<<10), strings.Repeat(`"`, 10<<10),
+		strings.Repeat(`"a`, 5<<10), strings.Repeat("(", 10<<10),
+		strings.Repeat("NOT ", 2000), strings.Repeat("OR ",
+			2000), strings.Repeat("AND ", 2000), strings.Repeat("-x ",
+			2000), strings.Repeat("a OR ", 2000), strings.Repeat("* ",
+			2000), strings.Repeat("\x00", 10<<10), strings.Repeat("\xff",
+			10<<10), strings.Repeat("氷", 3<<10), strings.Repeat("10.5072/", 1000),
 	} {
 		s.found(t, Query{Words: words})
 		s.found(t, Query{Words: "ice " + words})
@@ -117,7 +131,8 @@ func TestHostileQueries(t *testing.T) {
 	assert.Len(t, ids, 1)
 	assert.True(t, list.Cut, "the page says that the last words are ignored")
 	random := rand.New(rand.NewPCG(5, 5))
-	alphabet := []string{`"`, " ", "-", "*", "(", ")", "AND", "OR", "NOT", "NEAR", "ice", "10.5072/", ":", "^", "+", "{", "}", ",", "\x00", "ü", "/", "'", ";", "doi:", "\\", "“"}
+	alphabet := []string{`"`, " ", "-", "*", "(", ")", "AND", "OR", "NOT", "NEAR", "ice", "10.5072/", ":", "^", "+", "{",
+		"}", ",", "\x00", "ü", "/", "'", ";", "doi:", "\\", "“"}
 	for range 2000 {
 		var b strings.Builder
 		for range random.IntN(12) {
@@ -140,7 +155,8 @@ func TestOrders(t *testing.T) {
 	s := open(t)
 	second := s.publish(t, dataset.About{Title: "ätna", Description: "Ice"})
 	first := s.publish(t, dataset.About{Title: "Ice"})
-	third := s.publish(t, dataset.About{Title: "Bernina", Description: "Stones, and also ice, among many other words about mountains"})
+	third := s.publish(t, dataset.About{Title: "Bernina",
+		Description: "Stones, and also ice, among many other words about mountains"})
 	ids, _ := s.found(t, Query{Words: "ice"})
 	assert.Equal(t, []int64{first.ID, third.ID, second.ID}, ids, "titles first, then the newest")
 	ids, _ = s.found(t, Query{})
@@ -174,7 +190,8 @@ func (h *history) about() dataset.About {
 		}
 		return strings.Join(all, " ")
 	}
-	a := dataset.About{Title: words(2), Description: words(4), Year: fmt.Sprint(2020 + h.random.IntN(3)), License: dataset.Licenses[h.random.IntN(3)]}
+	a := dataset.About{Title: words(2), Description: words(4), Year: fmt.Sprint(2020 + h.random.IntN(3)),
+		License: dataset.Licenses[h.random.IntN(3)]}
 	for range 1 + h.random.IntN(2) {
 		a.Creators = append(a.Creators, dataset.Creator{Family: words(1)})
 	}
@@ -254,7 +271,8 @@ func TestTheIndexAgreesWithTheTables(t *testing.T) {
 			h.step()
 		}
 		h.agrees()
-		_, err := h.db.ExecContext(t.Context(), `UPDATE indexed SET form = 0; DELETE FROM search WHERE rowid % 2 = 0; DELETE FROM found WHERE dataset % 3 = 0`)
+		_, err := h.db.ExecContext(t.Context(),
+			`UPDATE indexed SET form = 0; DELETE FROM search WHERE rowid % 2 = 0; DELETE FROM found WHERE dataset % 3 = 0`)
 		require.NoError(t, err)
 		require.NoError(t, h.reindex(t.Context()))
 		h.agrees() // after it was built again

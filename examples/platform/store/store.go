@@ -106,7 +106,8 @@ const columns = `SELECT d.id, d.owner, d.doi, d.claimed, d.revision, o.dataset I
 
 // datasets returns the datasets that match a condition, newest first unless the condition has
 // an order, in which the rows of a dataset must be adjacent.
-func datasets(ctx context.Context, db sqlite.Querier, condition string, args ...any) (all []*dataset.Dataset, err error) {
+func datasets(ctx context.Context, db sqlite.Querier, condition string,
+	args ...any) (all []*dataset.Dataset, err error) {
 	if !strings.Contains(condition, "ORDER BY o.due") {
 		condition += " ORDER BY d.id DESC, v.number"
 	}
@@ -144,7 +145,8 @@ func (s *Store) Dataset(ctx context.Context, id int64) (*dataset.Dataset, error)
 // Find returns the dataset that has a DOI with a suffix, and the version, which is nil for
 // the concept DOI; or ErrNotFound.
 func (s *Store) Find(ctx context.Context, suffix string) (*dataset.Dataset, *dataset.Version, error) {
-	d, err := one(ctx, s.db, "WHERE d.id IN (SELECT id FROM dataset WHERE "+suffixOf+" = ?1 UNION SELECT dataset FROM version WHERE "+suffixOf+" = ?1)", suffix)
+	d, err := one(ctx, s.db, "WHERE d.id IN (SELECT id FROM dataset WHERE "+suffixOf+
+		" = ?1 UNION SELECT dataset FROM version WHERE "+suffixOf+" = ?1)", suffix)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -159,7 +161,8 @@ func (s *Store) Find(ctx context.Context, suffix string) (*dataset.Dataset, *dat
 // Numbered returns the dataset that had a number in its address, before addresses had the
 // suffix of the DOI, and its version, which is nil for the number 0; or ErrNotFound.
 func (s *Store) Numbered(ctx context.Context, id int64, number int) (*dataset.Dataset, *dataset.Version, error) {
-	d, err := one(ctx, s.db, "WHERE d.id IN (SELECT dataset FROM version WHERE numbered AND dataset = ?1 AND ?2 IN (0, number))", id, number)
+	d, err := one(ctx, s.db, "WHERE d.id IN (SELECT dataset FROM version WHERE numbered AND dataset = ?1 AND ?2 IN (0, "+
+		"number))", id, number)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,7 +171,8 @@ func (s *Store) Numbered(ctx context.Context, id int64, number int) (*dataset.Da
 
 // UnderReview returns the draft that has a secret address for reviewers, or ErrNotFound.
 func (s *Store) UnderReview(ctx context.Context, secret string) (*dataset.Dataset, *dataset.Version, error) {
-	d, err := one(ctx, s.db, "WHERE d.id = (SELECT dataset FROM version WHERE review = ? AND review <> '' AND state = 'draft')", secret)
+	d, err := one(ctx, s.db, "WHERE d.id = (SELECT dataset FROM version WHERE review = ? AND review <> '' AND state = "+
+		"'draft')", secret)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -196,7 +200,8 @@ func (s *Store) AllPublic(ctx context.Context) ([]*dataset.Dataset, error) {
 // "" is no form.
 func (s *Store) Create(ctx context.Context, owner, form, prefix string, about dataset.About) (id int64, err error) {
 	err = sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
-		ids, err := sqlite.Column[int64](ctx, tx, `SELECT id FROM dataset WHERE owner = ? AND form = ? AND form <> ''`, owner, form)
+		ids, err := sqlite.Column[int64](ctx, tx, `SELECT id FROM dataset WHERE owner = ? AND form = ? AND form <> ''`, owner,
+			form)
 		if err != nil {
 			return err
 		}
@@ -208,7 +213,8 @@ func (s *Store) Create(ctx context.Context, owner, form, prefix string, about da
 		if err != nil {
 			return err
 		}
-		ids, err = sqlite.Column[int64](ctx, tx, `INSERT INTO dataset (owner, form, doi) VALUES (?, ?, ?) RETURNING id`, owner, form, name)
+		ids, err = sqlite.Column[int64](ctx, tx, `INSERT INTO dataset (owner, form, doi) VALUES (?, ?, ?) RETURNING id`,
+			owner, form, name)
 		if err != nil {
 			return err
 		}
@@ -227,7 +233,8 @@ func (s *Store) newName(ctx context.Context, tx *sql.Tx, prefix string) (name st
 	for used := true; used && err == nil; {
 		name = s.choose(prefix)
 		_, suffix := doi.Split(name)
-		err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM dataset WHERE "+suffixOf+" = ?1) OR EXISTS (SELECT 1 FROM version WHERE "+suffixOf+" = ?1)", suffix).Scan(&used)
+		err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM dataset WHERE "+suffixOf+
+			" = ?1) OR EXISTS (SELECT 1 FROM version WHERE "+suffixOf+" = ?1)", suffix).Scan(&used)
 	}
 	return name, err
 }
@@ -275,7 +282,8 @@ func (s *Store) Public() int64 { return s.public.Load() }
 
 // touch increases the revision of a dataset.
 func (s *Store) touch(ctx context.Context, tx *sql.Tx, id int64, public bool) error {
-	err := sqlite.Do(ctx, tx, `UPDATE dataset SET revision = revision + 1, changed = iif(?, ?, changed) WHERE id = ?`, public, time.Now().UTC().Format(time.RFC3339), id)
+	err := sqlite.Do(ctx, tx, `UPDATE dataset SET revision = revision + 1, changed = iif(?, ?, changed) WHERE id = ?`,
+		public, time.Now().UTC().Format(time.RFC3339), id)
 	if err != nil || !public {
 		return err
 	}
@@ -290,7 +298,9 @@ func (s *Store) Edit(ctx context.Context, v *dataset.Version, about dataset.Abou
 		return err
 	}
 	return s.commit(ctx, func(tx *sql.Tx) error {
-		states, err := sqlite.Column[dataset.State](ctx, tx, `UPDATE version SET about = ?, revision = revision + 1 WHERE dataset = ? AND number = ? AND revision = ? RETURNING state`,
+		states, err := sqlite.Column[dataset.State](ctx, tx,
+			`UPDATE version SET about = ?, revision = revision + 1 WHERE dataset = ? AND number = ? AND revision = ? `+
+				`RETURNING state`,
 			data, v.Dataset, v.Number, v.Revision)
 		if err != nil {
 			return err
@@ -316,7 +326,8 @@ func (s *Store) AddVersion(ctx context.Context, d *dataset.Dataset, prefix strin
 func (s *Store) Discard(ctx context.Context, d *dataset.Dataset) error {
 	err := s.db.Freeing(func() error {
 		return s.change(ctx, d, false, func(tx *sql.Tx) error {
-			err := sqlite.Do(ctx, tx, `DELETE FROM version WHERE dataset = ? AND number = ? AND state = 'draft'`, d.ID, d.Last().Number)
+			err := sqlite.Do(ctx, tx, `DELETE FROM version WHERE dataset = ? AND number = ? AND state = 'draft'`, d.ID,
+				d.Last().Number)
 			if err != nil || len(d.Versions) > 1 {
 				return err
 			}
@@ -331,7 +342,8 @@ func (s *Store) Discard(ctx context.Context, d *dataset.Dataset) error {
 
 // ChangeFiles changes the list of files of a draft. The work gets the current list, so that
 // parallel uploads do not conflict. Files that no version has any more are deleted.
-func (s *Store) ChangeFiles(ctx context.Context, v *dataset.Version, work func([]dataset.File) ([]dataset.File, error)) error {
+func (s *Store) ChangeFiles(ctx context.Context, v *dataset.Version,
+	work func([]dataset.File) ([]dataset.File, error)) error {
 	return s.contents(ctx, v, dataset.Draft, func(v *dataset.Version) (err error) {
 		v.Files, err = work(slices.Clone(v.Files))
 		return err
@@ -352,7 +364,8 @@ func (s *Store) Erase(ctx context.Context, v *dataset.Version) error {
 }
 
 // contents changes files and metadata of a version that has a state.
-func (s *Store) contents(ctx context.Context, v *dataset.Version, state dataset.State, work func(*dataset.Version) error) error {
+func (s *Store) contents(ctx context.Context, v *dataset.Version, state dataset.State,
+	work func(*dataset.Version) error) error {
 	if err := sqlite.SyncFolder(filepath.Join(s.folder, "files")); err != nil { // once for all that were received
 		return err
 	}
@@ -377,7 +390,8 @@ func (s *Store) contents(ctx context.Context, v *dataset.Version, state dataset.
 			if err := errors.Join(err1, err2); err != nil {
 				return err
 			}
-			if err := sqlite.Do(ctx, tx, `UPDATE version SET about = ?, files = ? WHERE dataset = ? AND number = ?`, about, files, v.Dataset, v.Number); err != nil {
+			if err := sqlite.Do(ctx, tx, `UPDATE version SET about = ?, files = ? WHERE dataset = ? AND number = ?`, about,
+				files, v.Dataset, v.Number); err != nil {
 				return err
 			}
 			return s.touch(ctx, tx, v.Dataset, state != dataset.Draft)
@@ -386,13 +400,16 @@ func (s *Store) contents(ctx context.Context, v *dataset.Version, state dataset.
 	if err != nil {
 		return err
 	}
-	return s.drop(ctx, slices.DeleteFunc(slices.Clone(before), func(f dataset.File) bool { return slices.Contains(after, f) }))
+	return s.drop(ctx, slices.DeleteFunc(slices.Clone(before), func(f dataset.File) bool {
+		return slices.Contains(after, f)
+	}))
 }
 
 // Decide stores the state of a version, its date and its reason.
 func (s *Store) Decide(ctx context.Context, d *dataset.Dataset, decided *dataset.Version) error {
 	return s.change(ctx, d, true, func(tx *sql.Tx) error {
-		return sqlite.Do(ctx, tx, `UPDATE version SET state = ?, reason = ?, withdrawn = ?, published = ? WHERE dataset = ? AND number = ?`,
+		return sqlite.Do(ctx, tx, `UPDATE version SET state = ?, reason = ?, withdrawn = ?, published = ? WHERE dataset = `+
+			`? AND number = ?`,
 			decided.State, decided.Reason, decided.Withdrawn, decided.Published, d.ID, decided.Number)
 	})
 }
@@ -400,13 +417,15 @@ func (s *Store) Decide(ctx context.Context, d *dataset.Dataset, decided *dataset
 // SetReview sets the secret address of a draft for reviewers; "" removes it.
 func (s *Store) SetReview(ctx context.Context, d *dataset.Dataset, draft *dataset.Version, secret string) error {
 	return s.change(ctx, d, false, func(tx *sql.Tx) error {
-		return sqlite.Do(ctx, tx, `UPDATE version SET review = ? WHERE dataset = ? AND number = ? AND state = 'draft'`, secret, d.ID, draft.Number)
+		return sqlite.Do(ctx, tx, `UPDATE version SET review = ? WHERE dataset = ? AND number = ? AND state = 'draft'`,
+			secret, d.ID, draft.Number)
 	})
 }
 
 // Give transfers all datasets of a curator to another one, and returns their number.
 func (s *Store) Give(ctx context.Context, from, to string) (given int64, err error) {
-	res, err := s.db.ExecContext(ctx, `UPDATE dataset SET owner = ?, form = '', revision = revision + 1 WHERE owner = ?`, to, from)
+	res, err := s.db.ExecContext(ctx, `UPDATE dataset SET owner = ?, form = '', revision = revision + 1 WHERE owner = ?`,
+		to, from)
 	if err != nil {
 		return 0, err
 	}

@@ -17,7 +17,8 @@ const month = "2006-01"
 
 // ErrFinal means that an access would change what is reported already, or that the version
 // was not published yet: the clock is wrong, or was wrong.
-var ErrFinal = errors.New("the report of its month is complete, or the version was not published yet; is the clock right?")
+var ErrFinal = errors.New("the report of its month is complete, or the version was not published yet; is the clock " +
+	"right?")
 
 // An Access is one to a version, which is counted later.
 type Access struct {
@@ -30,7 +31,8 @@ type Access struct {
 // many of them were not stored because of ErrFinal.
 func (s *Store) Accessed(ctx context.Context, all ...Access) (final int, err error) {
 	err = sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
-		insert, err := tx.PrepareContext(ctx, `INSERT INTO access (version, at, event) SELECT id, ?, ? FROM version WHERE dataset = ? AND number = ? AND published <= ?
+		insert, err := tx.PrepareContext(ctx,
+			`INSERT INTO access (version, at, event) SELECT id, ?, ? FROM version WHERE dataset = ? AND number = ? AND published <= ?
 			AND NOT EXISTS (SELECT 1 FROM report WHERE month = ? AND complete)`)
 		if err != nil {
 			return err
@@ -42,7 +44,8 @@ func (s *Store) Accessed(ctx context.Context, all ...Access) (final int, err err
 				return err
 			}
 			at := a.Event.Time.UTC()
-			res, err := insert.ExecContext(ctx, at.Unix(), event, a.Dataset, a.Number, at.Format(time.DateOnly), at.Format(month))
+			res, err := insert.ExecContext(ctx, at.Unix(), event, a.Dataset, a.Number, at.Format(time.DateOnly),
+				at.Format(month))
 			if err != nil {
 				return err
 			}
@@ -59,7 +62,8 @@ func (s *Store) Accessed(ctx context.Context, all ...Access) (final int, err err
 
 // AccessesOn returns how many accesses of a day are stored.
 func (s *Store) AccessesOn(ctx context.Context, day string) (n int, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM access WHERE at >= unixepoch(?1) AND at < unixepoch(?1, '+1 day')`, day).Scan(&n)
+	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM access WHERE at >= unixepoch(?1) AND at < unixepoch(?1, '+1 `+
+		`day')`, day).Scan(&n)
 	return n, err
 }
 
@@ -67,7 +71,8 @@ func (s *Store) AccessesOn(ctx context.Context, day string) (n int, err error) {
 func (s *Store) Missed(ctx context.Context, counts map[string]int64) error {
 	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
 		for month, n := range counts {
-			if err := sqlite.Do(ctx, tx, `INSERT INTO missed VALUES (?1, ?2) ON CONFLICT (month) DO UPDATE SET accesses = accesses + ?2`, month, n); err != nil {
+			if err := sqlite.Do(ctx, tx, `INSERT INTO missed VALUES (?1, ?2) ON CONFLICT (month) DO UPDATE SET accesses = `+
+				`accesses + ?2`, month, n); err != nil {
 				return err
 			}
 		}
@@ -98,7 +103,8 @@ func (s *Store) Accesses(ctx context.Context, from, until time.Time) iter.Seq2[c
 		}
 		e.DOI = name
 		return err
-	}, `SELECT v.doi, a.event FROM access a JOIN version v ON v.id = a.version WHERE a.at BETWEEN ? AND ?`, from.Unix(), until.Unix())
+	}, `SELECT v.doi, a.event FROM access a JOIN version v ON v.id = a.version WHERE a.at BETWEEN ? AND `+
+		`?`, from.Unix(), until.Unix())
 }
 
 // Months returns those of which accesses are stored, and whose reports are not complete.
@@ -173,7 +179,8 @@ func (s *Store) Reports(ctx context.Context) ([]Report, error) {
 
 // Final tells whether the report of a month was sent when the month was over.
 func (s *Store) Final(ctx context.Context, first time.Time) (final bool, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM report WHERE month = ? AND complete)`, first.Format(month)).Scan(&final)
+	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM report WHERE month = ? AND complete)`,
+		first.Format(month)).Scan(&final)
 	return final, err
 }
 
@@ -185,9 +192,11 @@ func (s *Store) Reported(ctx context.Context, first time.Time, r Report, counts 
 		if err := counted(ctx, tx, first, counts); err != nil {
 			return err
 		}
-		if err := sqlite.Do(ctx, tx, `INSERT OR REPLACE INTO report VALUES (?, ?, ?, ?)`, r.Month, r.ID, r.Datasets, r.Complete); err != nil || !r.Complete {
+		if err := sqlite.Do(ctx, tx, `INSERT OR REPLACE INTO report VALUES (?, ?, ?, ?)`, r.Month, r.ID, r.Datasets,
+			r.Complete); err != nil || !r.Complete {
 			return err
 		}
-		return sqlite.Do(ctx, tx, `DELETE FROM access WHERE at < ? AND strftime('%Y-%m', at, 'unixepoch') IN (SELECT month FROM report WHERE complete)`, first.Unix())
+		return sqlite.Do(ctx, tx, `DELETE FROM access WHERE at < ? AND strftime('%Y-%m', at, 'unixepoch') IN (SELECT month `+
+			`FROM report WHERE complete)`, first.Unix())
 	})
 }

@@ -154,7 +154,9 @@ func stock(t *testing.T, s *Store) {
 	require.NoError(t, err)
 	f, err := s.Receive("a.csv", strings.NewReader("a"), 9)
 	require.NoError(t, err)
-	require.NoError(t, s.ChangeFiles(ctx, s.get(t, id).Last(), func([]dataset.File) ([]dataset.File, error) { return []dataset.File{f}, nil }))
+	require.NoError(t, s.ChangeFiles(ctx, s.get(t, id).Last(), func([]dataset.File) ([]dataset.File, error) {
+		return []dataset.File{f}, nil
+	}))
 	require.NoError(t, s.Release(ctx, []dataset.File{f}))
 	draft := s.get(t, id)
 	require.NoError(t, s.SetReview(ctx, draft, draft.Last(), "secret"))
@@ -164,7 +166,8 @@ func stock(t *testing.T, s *Store) {
 			require.NoError(t, s.AddVersion(ctx, d, prefix))
 			d = s.get(t, d.ID)
 		}
-		require.NoError(t, s.Decide(ctx, d, d.Last().As(map[string]dataset.State{"Ice": dataset.Published}[title], "2026-10-13", "")))
+		require.NoError(t, s.Decide(ctx, d,
+			d.Last().As(map[string]dataset.State{"Ice": dataset.Published}[title], "2026-10-13", "")))
 	}
 	d := s.get(t, 3)
 	require.NoError(t, s.Decide(ctx, d, d.Last().As(dataset.Withdrawn, "2026-10-14", "Wrong.")))
@@ -185,7 +188,8 @@ func TestWholeOrNotAtAll(t *testing.T) {
 	s, err := Open(base)
 	require.NoError(t, err)
 	stock(t, s)
-	tables, err := sqlite.Column[string](t.Context(), s.db, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'search_%'`)
+	tables, err := sqlite.Column[string](t.Context(), s.db,
+		`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'search_%'`)
 	require.NoError(t, err)
 	require.NoError(t, errors.Join(s.Close(), os.Truncate(filepath.Join(base, "reserve"), 0))) // so that copies are small
 	fresh := func() (*Store, []*dataset.Dataset) {
@@ -242,9 +246,11 @@ func (s *Store) dump(t *testing.T, tables []string) string {
 	t.Helper()
 	var b strings.Builder
 	for _, table := range tables {
-		columns, err := sqlite.Column[string](t.Context(), s.db, `SELECT group_concat(name, '||"|"||') FROM pragma_table_info(?) WHERE name NOT IN ('changed', 'due')`, table)
+		columns, err := sqlite.Column[string](t.Context(), s.db,
+			`SELECT group_concat(name, '||"|"||') FROM pragma_table_info(?) WHERE name NOT IN ('changed', 'due')`, table)
 		require.NoError(t, err)
-		rows, err := sqlite.Column[string](t.Context(), s.db, "SELECT concat_ws('|', "+strings.ReplaceAll(columns[0], `||"|"||`, ", ")+") FROM "+table)
+		rows, err := sqlite.Column[string](t.Context(), s.db,
+			"SELECT concat_ws('|', "+strings.ReplaceAll(columns[0], `||"|"||`, ", ")+") FROM "+table)
 		require.NoError(t, err)
 		fmt.Fprintln(&b, table, rows)
 	}

@@ -20,7 +20,8 @@ func TestLogsThatAreReadApart(t *testing.T) {
 	const bad = "not a line of the log\n"
 	texts := []string{
 		line("event_time", "2026-10-14T10:00:00-0400", "identifier", "doi:10.5072/a", "title", "Old") + bad + bad + bad,
-		line("event_time", "2026-10-14T12:00:00-0400", "identifier", "doi:10.5072/A", "title", "New") + bad + line("event_time", "2026-10-14T11:00:00+0200", "identifier", "doi:10.5072/b", "title", "B"),
+		line("event_time", "2026-10-14T12:00:00-0400", "identifier", "doi:10.5072/A", "title",
+			"New") + bad + line("event_time", "2026-10-14T11:00:00+0200", "identifier", "doi:10.5072/b", "title", "B"),
 		"# empty\n",
 	}
 	source := func(i int) logs.Log { return logs.FromReader(fmt.Sprint("log ", i), strings.NewReader(texts[i])) }
@@ -57,7 +58,8 @@ func TestLogsThatAreReadApart(t *testing.T) {
 	assert.Equal(t, want, got)
 	require.Len(t, got, 2)
 	assert.Contains(t, got[0].Fields, "New")
-	require.ErrorIs(t, apart.Add(logs.Description{DOI: "10.5072/a", Time: time.Now(), Fields: "a title"}), datacite.ErrInvalid)
+	require.ErrorIs(t, apart.Add(logs.Description{DOI: "10.5072/a", Time: time.Now(), Fields: "a title"}),
+		datacite.ErrInvalid)
 	require.Len(t, sum.Offsets, 2)
 	assert.Equal(t, "-04:00", sum.Offsets[0].String())
 	assert.Equal(t, int64(2), sum.Offsets[0].Lines)

@@ -10,7 +10,8 @@ import (
 
 // timeLayouts are the forms of ISO 8601 that logs have, as Dataverse writes it first.
 var timeLayouts = []string{
-	"2006-01-02T15:04:05Z0700", time.RFC3339, "2006-01-02T15:04:05Z07", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z0700",
+	"2006-01-02T15:04:05Z0700", time.RFC3339, "2006-01-02T15:04:05Z07", "2006-01-02 15:04:05Z07:00",
+	"2006-01-02 15:04:05Z0700",
 }
 
 // A zone is the offset of the last time.
@@ -89,7 +90,8 @@ type webClock struct{ zone zone }
 const webTime = "02/Jan/2006:15:04:05 -0700"
 
 func (c *webClock) read(text string) (time.Time, error) {
-	if len(text) == len(webTime) && text[20:] == c.zone.text && text[2] == '/' && text[6] == '/' && text[11] == ':' && text[14] == ':' && text[17] == ':' {
+	if len(text) == len(webTime) && text[20:] == c.zone.text && text[2] == '/' && text[6] == '/' && text[11] == ':' &&
+		text[14] == ':' && text[17] == ':' {
 		day, month, century, year := twoDigits(text), monthNamed(text[3:6]), twoDigits(text[7:]), twoDigits(text[9:])
 		hour, minute, second := twoDigits(text[12:]), twoDigits(text[15:]), twoDigits(text[18:])
 		if t, ok := c.zone.date(century, year, month, day, hour, minute, second); ok {

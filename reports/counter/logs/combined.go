@@ -30,7 +30,8 @@ var Combined = Format{
 
 func readCombined(o *Options) (func() ParseLine, error) {
 	if o.Paths == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Paths", Code: datacite.CodeMissing, Reason: "are missing: nothing else says which path is which dataset"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Paths", Code: datacite.CodeMissing,
+			Reason: "are missing: nothing else says which path is which dataset"})
 	}
 	layouts := usual()
 	if o.Layout != "" {
@@ -69,8 +70,10 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 	var f fields
 	if !w.split(line, &f) {
 		const mismatch = "is not in the layout of the log"
-		const usual = "is neither in the combined format nor in another common layout that begins with the address of the visitor"
-		return e, false, fault(datacite.CodeSyntax, "line %s: %.100q", map[bool]string{true: mismatch, false: usual}[w.Layout != ""], line)
+		const usual = "is neither in the combined format nor in another common layout that begins with the address of the " +
+			"visitor"
+		return e, false, fault(datacite.CodeSyntax, "line %s: %.100q",
+			map[bool]string{true: mismatch, false: usual}[w.Layout != ""], line)
 	}
 	if e.Time, err = w.clocks[w.last](f[clock]); err != nil {
 		return e, false, err
@@ -122,7 +125,8 @@ func (w *webLog) cure() string {
 
 // isStatus tells whether a text is the status of a response. Some servers log 000 if there was none.
 func isStatus(text string) bool {
-	return len(text) == 3 && text[0] >= '0' && text[0] <= '9' && text[1] >= '0' && text[1] <= '9' && text[2] >= '0' && text[2] <= '9'
+	return len(text) == 3 && text[0] >= '0' && text[0] <= '9' && text[1] >= '0' && text[1] <= '9' && text[2] >= '0' &&
+		text[2] <= '9'
 }
 
 // isMethod tells whether a text may be the method of a request, which servers compare with case.

@@ -21,7 +21,8 @@ import (
 // pages are paths with a DOI.
 func pages() *logs.Paths {
 	return &logs.Paths{
-		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/data/(10\..+)$`)}, Requests: []*regexp.Regexp{regexp.MustCompile(`^/files/(10\..+)$`)},
+		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/data/(10\..+)$`)},
+		Requests:       []*regexp.Regexp{regexp.MustCompile(`^/files/(10\..+)$`)},
 	}
 }
 
@@ -53,17 +54,23 @@ func TestLayoutsOfWebServers(t *testing.T) {
 		"a header that anybody can write": {"", `%s - - ` + page + ` "203.0.113.9"`, ""},
 		"given: Apache": {`LogFormat "%v:%p %a %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\" %D" mine`,
 			`data.example.org:443 %s - - ` + page + ` 7`, "data.example.org"},
-		"given: nginx": {"log_format mine '$time_iso8601 $remote_addr \"$request\" '\n    '$status \"$http_user_agent\" rt=$request_time';",
+		"given: nginx": {"log_format mine '$time_iso8601 $remote_addr \"$request\" '\n    '$status \"$http_user_agent\" " +
+			"rt=$request_time';",
 			`2026-10-14T10:01:00-04:00 %s ` + get + ` 200 "Mozilla/5.0 (X11; \"quoted\")" rt=0.001`, ""},
-		"given: nginx, parts of the request": {`$server_name $remote_addr [$time_local] $request_method $uri?$args $status "$http_user_agent"`,
+		"given: nginx, parts of the request": {
+			`$server_name $remote_addr [$time_local] $request_method $uri?$args $status "$http_user_agent"`,
 			`data.example.org %s ` + at + ` GET /data/10.5072/a?x=1 200 "Mozilla/5.0 (X11; \"quoted\")"`, "data.example.org"},
-		"given: nginx, other names of these": {`$host $remote_addr [$time_local] $request_method $document_uri?$query_string $status "$http_user_agent"`,
+		"given: nginx, other names of these": {
+			`$host $remote_addr [$time_local] $request_method $document_uri?$query_string $status "$http_user_agent"`,
 			`data.example.org %s ` + at + ` GET /data/10.5072/a?x=1 200 "Mozilla/5.0 (X11; \"quoted\")"`, "data.example.org"},
 		"given: parts of the request": {`%h|%{%Y-%m-%d %H:%M:%S %z}t|%m|%U|%q|%s|%{User-Agent}i`,
 			`%s|2026-10-14 10:01:00 -0400|GET|/data/10.5072/a|?x=1|200|Mozilla/5.0 (X11; "quoted")`, ""},
-		"given: milliseconds": {`%h %{msec}t %m %U?%q %s "%{User-Agent}i"`, `%s 1791986460000 GET /data/10.5072/a?x=1 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
-		"given: nginx, JSON":  {`{"a":"$remote_addr","t":$msec,"r":"$request","s":$status,"u":"$http_user_agent"}`, `{"a":"%s","t":1791986460.000,"r":` + get + `,"s":200,"u":"Mozilla/5.0 (X11; \"quoted\")"}`, ""},
-		"given: behind a CDN": {`%{X-Forwarded-For}i %h %t "%r" %s "%{User-Agent}i"`, `%s, 198.51.100.7 10.0.0.2 ` + at + ` ` + get + ` 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
+		"given: milliseconds": {`%h %{msec}t %m %U?%q %s "%{User-Agent}i"`,
+			`%s 1791986460000 GET /data/10.5072/a?x=1 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
+		"given: nginx, JSON": {`{"a":"$remote_addr","t":$msec,"r":"$request","s":$status,"u":"$http_user_agent"}`,
+			`{"a":"%s","t":1791986460.000,"r":` + get + `,"s":200,"u":"Mozilla/5.0 (X11; \"quoted\")"}`, ""},
+		"given: behind a CDN": {`%{X-Forwarded-For}i %h %t "%r" %s "%{User-Agent}i"`,
+			`%s, 198.51.100.7 10.0.0.2 ` + at + ` ` + get + ` 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder
@@ -78,7 +85,8 @@ func TestLayoutsOfWebServers(t *testing.T) {
 			for i, e := range events {
 				assert.True(t, e.Time.Equal(time.Date(2026, 10, 14, 14, 1, 0, 0, time.UTC)), e.Time)
 				e.Time = time.Time{}
-				assert.Equal(t, counter.Event{DOI: "10.5072/a", URL: c.host + "/data/10.5072/a?x=1", Address: visitors[i], Agent: `Mozilla/5.0 (X11; "quoted")`}, e)
+				assert.Equal(t, counter.Event{DOI: "10.5072/a", URL: c.host + "/data/10.5072/a?x=1", Address: visitors[i],
+					Agent: `Mozilla/5.0 (X11; "quoted")`}, e)
 			}
 		})
 	}
@@ -92,19 +100,22 @@ func TestLinesWithoutAnAddress(t *testing.T) {
 		"192.0.2.1, unknown" + rest: "syntax", "data.example.org:443 data.example.org" + rest: "syntax",
 	} {
 		var sum logs.Stats
-		events, err := collect(read(logs.Combined, strings.NewReader(line), &logs.Options{Paths: pages(), Stats: &sum, Tolerance: all}))
+		events, err := collect(read(logs.Combined, strings.NewReader(line),
+			&logs.Options{Paths: pages(), Stats: &sum, Tolerance: all}))
 		require.NoError(t, err)
 		assert.Empty(t, events)
 		require.Len(t, sum.Faults, 1, line)
 		assert.Equal(t, class, sum.Faults[0].Code, line)
 	}
 	for _, name := range []string{"host.example.org", "9f86d081884c7d65"} {
-		events, err := collect(read(logs.Combined, strings.NewReader(name+rest), &logs.Options{Paths: pages(), Pseudonyms: true}))
+		events, err := collect(read(logs.Combined, strings.NewReader(name+rest),
+			&logs.Options{Paths: pages(), Pseudonyms: true}))
 		require.NoError(t, err)
 		require.Len(t, events, 1)
 		assert.Equal(t, name, events[0].Address)
 	}
-	events, err := collect(read(logs.Dataverse, strings.NewReader(line("client_ip", "-", "session_cookie_id", "s")+line("client_ip", "192.0.2.1:4711")), nil))
+	events, err := collect(read(logs.Dataverse,
+		strings.NewReader(line("client_ip", "-", "session_cookie_id", "s")+line("client_ip", "192.0.2.1:4711")), nil))
 	require.NoError(t, err)
 	assert.Equal(t, "", events[0].Address)
 	assert.Equal(t, "192.0.2.1", events[1].Address, "a port is another one with each connection")
@@ -117,15 +128,18 @@ func TestLinesWithoutAnAddress(t *testing.T) {
 func TestWhatIsNoStatusIsAFault(t *testing.T) {
 	const given = `%h %t "%m %U" %s "%{User-Agent}i"`
 	for _, c := range []struct{ layout, rest, reason string }{
-		{"", `"GET /data/10.5072/a HTTP/1.1" 0.003 200 512 "-" "M"`, `status is "0.003", not three digits such as 200; the log has a layout of its own, which has to be named`},
+		{"", `"GET /data/10.5072/a HTTP/1.1" 0.003 200 512 "-" "M"`,
+			`status is "0.003", not three digits such as 200; the log has a layout of its own, which has to be named`},
 		{"", `"GET /data/10.5072/a HTTP/1.1" 81920 200 "-" "M"`, `status is "81920"`},
 		{"", `"GET /data/10.5072/a HTTP/1.1" - 512 "-" "M"`, `status is "-"`},
 		{"", `"GET /data/10.5072/a HTTP/1.1" OK 512 "-" "M"`, `status is "OK"`},
-		{"", `"get /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, `method is "get", not one such as GET; the log has a layout of its own`},
+		{"", `"get /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`,
+			`method is "get", not one such as GET; the log has a layout of its own`},
 		{"", `"/data/10.5072/a GET" 200 512 "-" "M"`, `method is "/data/10.5072/a"`},
 		{"", `"-" 200 512 "-" "M"`, `method is "-"`},
 		{"", `"" 200 512 "-" "M"`, `method is ""`},
-		{given, `"GET /data/10.5072/a" 0.003 "M"`, `status is "0.003", not three digits such as 200; is the layout that of this log?`},
+		{given, `"GET /data/10.5072/a" 0.003 "M"`,
+			`status is "0.003", not three digits such as 200; is the layout that of this log?`},
 		{given, `"data.example.org GET /data/10.5072/a" 200 "M"`, `method is "data.example.org"`},
 		{"", `"GET /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, ""},
 		{"", `"HEAD /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, ""},
@@ -157,11 +171,15 @@ func TestWhatIsNoStatusIsAFault(t *testing.T) {
 
 func TestTimesOfGivenLayouts(t *testing.T) {
 	for _, c := range []struct{ word, text, want string }{
-		{`%{sec}t`, "now.5", `time is "now.5"`}, {`%{sec}t`, "1791986460.25", ""}, {`%{sec}t`, "1791986460", ""}, {`%{msec}t`, "1791986460000", ""}, {`%{usec}t`, "1791986460000000", ""}, {`%{%F %T %z}t`, "2026-10-14 10:01:00 -0400", ""},
-		{`%{sec}t`, "now", `time is "now", not a number of seconds since 1970`}, {`%{%F %T %z}t`, "2026-10-14", `time is "2026-10-14", not as %F %T %z`},
+		{`%{sec}t`, "now.5", `time is "now.5"`}, {`%{sec}t`, "1791986460.25", ""}, {`%{sec}t`, "1791986460", ""},
+		{`%{msec}t`, "1791986460000", ""}, {`%{usec}t`, "1791986460000000",
+			""}, {`%{%F %T %z}t`, "2026-10-14 10:01:00 -0400", ""},
+		{`%{sec}t`, "now", `time is "now", not a number of seconds since 1970`}, {`%{%F %T %z}t`, "2026-10-14",
+			`time is "2026-10-14", not as %F %T %z`},
 		{`%t`, "[14/Okt/2026:10:01:00 -0400]", `time is "14/Okt/2026:10:01:00 -0400", not one such as`},
 	} {
-		events, err := collect(read(logs.Combined, strings.NewReader("192.0.2.1|"+c.text+`|GET|/data/10.5072/a|200|M`), &logs.Options{Paths: pages(), Layout: `%h|` + c.word + `|%m|%U|%s|%{User-Agent}i`}))
+		events, err := collect(read(logs.Combined, strings.NewReader("192.0.2.1|"+c.text+`|GET|/data/10.5072/a|200|M`),
+			&logs.Options{Paths: pages(), Layout: `%h|` + c.word + `|%m|%U|%s|%{User-Agent}i`}))
 		if c.want != "" {
 			assert.ErrorContains(t, err, c.want)
 			continue
@@ -202,12 +220,15 @@ func TestLayoutsOfWhichNothingCanBeCounted(t *testing.T) {
 // TestSlashesAndSessionsInPaths make no other dataset.
 func TestSlashesAndSessionsInPaths(t *testing.T) {
 	paths := &logs.Paths{
-		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/handle/(\d+/\d+)$`), regexp.MustCompile(`^/data/(10\..+)$`), regexp.MustCompile(`^/set/(\d+)/$`), regexp.MustCompile(`^/page/\d$`)},
-		DOIs:           map[string]string{"1/17": "10.5072/a", "10.5072/1DB20": "10.5072/1DB20", "5": "10.5072/a", "/page/7": "10.5072/a"},
-		Table:          map[string]logs.Target{"/item/7": {DOI: "10.5072/a"}, "/": {DOI: "10.5072/root"}},
+		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/handle/(\d+/\d+)$`), regexp.MustCompile(`^/data/(10\..+)$`),
+			regexp.MustCompile(`^/set/(\d+)/$`), regexp.MustCompile(`^/page/\d$`)},
+		DOIs: map[string]string{"1/17": "10.5072/a", "10.5072/1DB20": "10.5072/1DB20", "5": "10.5072/a",
+			"/page/7": "10.5072/a"},
+		Table: map[string]logs.Target{"/item/7": {DOI: "10.5072/a"}, "/": {DOI: "10.5072/root"}},
 	}
 	for path, want := range map[string]string{
-		"/handle/1/17": "10.5072/a", "/handle/1/17/": "10.5072/a", "/handle/1/17//": "10.5072/a", "/handle/1/17;jsessionid=AB12": "10.5072/a", "/handle/1/17;jsessionid=AB12/?x=1": "10.5072/a",
+		"/handle/1/17": "10.5072/a", "/handle/1/17/": "10.5072/a", "/handle/1/17//": "10.5072/a",
+		"/handle/1/17;jsessionid=AB12": "10.5072/a", "/handle/1/17;jsessionid=AB12/?x=1": "10.5072/a",
 		"/data/10.5072/1DB20/": "10.5072/1DB20", "/data/10.5072/1DB20;jsessionid=AB12": "10.5072/1DB20", "/item/7/": "10.5072/a", "/": "10.5072/root", "//": "10.5072/root", "http:///": "10.5072/root", "http://data.example.org": "10.5072/root", "http:///item/7": "10.5072/a", "/set/5/": "10.5072/a", "/set/5": "", "/page/7": "10.5072/a",
 	} {
 		log := fmt.Sprintf(`192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "GET %s HTTP/1.1" 200 5 "-" "Mozilla/5.0"`, path)

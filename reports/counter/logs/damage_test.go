@@ -31,11 +31,13 @@ func randomLines(r *rand.Rand, format string) (lines []string) {
 		doi := fmt.Sprint("10.5072/a", r.IntN(5))
 		switch format {
 		case "dataverse":
-			lines = append(lines, line("event_time", at.Format(time.RFC3339), "client_ip", address, "identifier", "doi:"+doi, "request_url", []string{"/dataset.xhtml", "/about"}[r.IntN(2)]))
+			lines = append(lines, line("event_time", at.Format(time.RFC3339), "client_ip", address, "identifier", "doi:"+doi,
+				"request_url", []string{"/dataset.xhtml", "/about"}[r.IntN(2)]))
 		case "combined":
 			path := []string{"/data/" + doi, "/files/" + doi, "/style.css"}[r.IntN(3)]
 			host := []string{"", "data.example.org:443 "}[r.IntN(2)]
-			lines = append(lines, fmt.Sprintf("%s%s - - [%s] \"GET %s HTTP/1.1\" 200 5 \"-\" \"Mozilla/5.0 (X11)\"\n", host, address, at.Format("02/Jan/2006:15:04:05 -0700"), path))
+			lines = append(lines, fmt.Sprintf("%s%s - - [%s] \"GET %s HTTP/1.1\" 200 5 \"-\" \"Mozilla/5.0 (X11)\"\n", host,
+				address, at.Format("02/Jan/2006:15:04:05 -0700"), path))
 		case "json":
 			data, _ := json.Marshal(counter.Event{DOI: doi, Time: at, URL: "/a", Address: address})
 			lines = append(lines, string(data)+"\n")
@@ -88,7 +90,8 @@ func TestADamagedLogIsCountedOrNamed(t *testing.T) {
 		var sum logs.Stats
 		var named []datacite.Finding
 		opts.Stats, opts.Tolerance, opts.Faulty = &sum, all, func(f datacite.Finding) { named = append(named, f) }
-		events, err := collect(logs.Read([]logs.Log{logs.FromReader("a", strings.NewReader(text[:half])), logs.FromReader("b", strings.NewReader(text[half:]))}, format, &opts))
+		events, err := collect(logs.Read([]logs.Log{logs.FromReader("a", strings.NewReader(text[:half])),
+			logs.FromReader("b", strings.NewReader(text[half:]))}, format, &opts))
 		require.NoError(t, err, "seed %d", seed)
 
 		number := strings.Count(text, "\n")
@@ -126,7 +129,8 @@ func TestADamagedLogIsCountedOrNamed(t *testing.T) {
 
 		// Without leave, and with a limit, nothing is counted, or hardly anything is missing.
 		for _, share := range []float64{0, 0.01, 0.2} {
-			_, err := collect(read(format, strings.NewReader(text), &logs.Options{Paths: opts.Paths, Tolerance: logs.Tolerance{Share: share}}))
+			_, err := collect(read(format, strings.NewReader(text),
+				&logs.Options{Paths: opts.Paths, Tolerance: logs.Tolerance{Share: share}}))
 			many := float64(sum.Faulty) > share*float64(sum.Lines()-sum.Comments)
 			if err == nil {
 				require.False(t, many && share == 0, "seed %d", seed)
@@ -166,7 +170,8 @@ func TestADamagedArchiveIsReadWholeOrNot(t *testing.T) {
 		var sum logs.Stats
 		got, err = collect(read(logs.JSON, bytes.NewReader(packed), &logs.Options{AllowTruncated: true, Stats: &sum}))
 		if err != nil {
-			require.False(t, cut && len(packed) > 20 && !errors.Is(err, datacite.ErrInvalid), "seed %d: %s cut at %d: %v", seed, kind, len(packed), err)
+			require.False(t, cut && len(packed) > 20 && !errors.Is(err, datacite.ErrInvalid), "seed %d: %s cut at %d: %v", seed,
+				kind, len(packed), err)
 			continue
 		}
 		require.LessOrEqual(t, len(got), len(want))

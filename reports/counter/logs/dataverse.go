@@ -93,7 +93,8 @@ func splitFields(line string, fields *[titleField]string) (describes string, err
 		fields[i], describes = present(field), rest
 	}
 	if strings.Count(describes, "\t") != len(fieldNames)-titleField-1 {
-		return "", fault(datacite.CodeSyntax, "fields are %d, not %d separated by tabs", strings.Count(line, "\t")+1, len(fieldNames))
+		return "", fault(datacite.CodeSyntax, "fields are %d, not %d separated by tabs", strings.Count(line, "\t")+1,
+			len(fieldNames))
 	}
 	return describes, nil
 }
@@ -119,7 +120,8 @@ func checkHeader(line string) error {
 	list := strings.Fields(strings.ReplaceAll(names, "-", "_"))
 	for i := range max(len(list), len(fieldNames)) {
 		if i >= len(list) || i >= len(fieldNames) || list[i] != fieldNames[i] {
-			return fault(datacite.CodeSyntax, "#Fields names other fields, or another order, than %s", strings.Join(fieldNames[:], ", "))
+			return fault(datacite.CodeSyntax, "#Fields names other fields, or another order, than %s",
+				strings.Join(fieldNames[:], ", "))
 		}
 	}
 	return nil
@@ -135,7 +137,8 @@ func readDOI(identifier string) (string, error) {
 	case err == nil:
 		return name, nil
 	case notDOI(identifier) == datacite.CodeHandle:
-		return "", fault(datacite.CodeHandle, "identifier is %.100q, a handle, and usage is reported of DOIs only", identifier)
+		return "", fault(datacite.CodeHandle, "identifier is %.100q, a handle, and usage is reported of DOIs only",
+			identifier)
 	}
 	return "", fault(datacite.CodeDOI, "identifier is %.100q, not a DOI such as doi:10.5072/abc", identifier)
 }

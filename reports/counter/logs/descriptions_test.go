@@ -17,9 +17,11 @@ func described(t *testing.T, d *logs.Descriptions, day, n int) {
 	t.Helper()
 	var lines strings.Builder
 	for i := range n {
-		lines.WriteString(line("event_time", fmt.Sprintf("2026-10-%02dT10:01:00Z", day), "identifier", fmt.Sprintf("doi:10.5072/%04d", i), "title", fmt.Sprintf("Title %d of day %d", i, day)))
+		lines.WriteString(line("event_time", fmt.Sprintf("2026-10-%02dT10:01:00Z", day), "identifier",
+			fmt.Sprintf("doi:10.5072/%04d", i), "title", fmt.Sprintf("Title %d of day %d", i, day)))
 	}
-	for _, err := range logs.Read([]logs.Log{logs.FromReader("counter.log", strings.NewReader(lines.String()))}, logs.Dataverse, &logs.Options{Descriptions: d}) {
+	for _, err := range logs.Read([]logs.Log{logs.FromReader("counter.log", strings.NewReader(lines.String()))},
+		logs.Dataverse, &logs.Options{Descriptions: d}) {
 		require.NoError(t, err)
 	}
 }
@@ -30,7 +32,8 @@ func TestDescriptionsOfEarlierNights(t *testing.T) {
 	titles := func(d *logs.Descriptions, n int) (list []string) {
 		var datasets []reports.Dataset
 		for i := range n {
-			datasets = append(datasets, reports.Dataset{DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/%04d", i)}}})
+			datasets = append(datasets, reports.Dataset{
+				DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/%04d", i)}}})
 		}
 		for set, err := range d.Describe(reports.Source(datasets)) {
 			require.NoError(t, err)

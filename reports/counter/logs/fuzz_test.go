@@ -28,8 +28,10 @@ func one(t *testing.T, format logs.Format, line string) []counter.Event {
 // FuzzJSON: an event that is read is valid, and read again as it is written.
 func FuzzJSON(f *testing.F) {
 	for _, seed := range []string{
-		`{"doi":"10.5072/a","time":"2026-10-14T10:00:00Z","url":"/a","request":true,"user":"u","country":"de","access":"machine"}`,
-		`{"doi":"doi:10.5072/ä","time":"2026-10-14T10:00:00.123+02:00","url":"","address":"192.0.2.1","agent":"\ud800 \u2028"}`,
+		`{"doi":"10.5072/a","time":"2026-10-14T10:00:00Z","url":"/a","request":true,"user":"u","country":"de",` +
+			`"access":"machine"}`,
+		`{"doi":"doi:10.5072/ä","time":"2026-10-14T10:00:00.123+02:00","url":"","address":"192.0.2.1","agent":"\ud800 ` +
+			`\u2028"}`,
 		`{"doi":"hdl:1/2"}`, `{"DOI":"10.5072/a"} {}`, `# comment`, `null`, `[]`,
 	} {
 		f.Add(seed)
@@ -52,7 +54,8 @@ func FuzzJSON(f *testing.F) {
 // FuzzDataverse: a line that is read has the fields between its tabs.
 func FuzzDataverse(f *testing.F) {
 	f.Add(strings.TrimSuffix(line(), "\n"))
-	f.Add(strings.TrimSuffix(line("user_id", "jane", "user_cookie_id", "????", "client_ip", "2001:db8::7", "event_time", "2026-10-14T10:01:00.5Z"), "\n"))
+	f.Add(strings.TrimSuffix(line("user_id", "jane", "user_cookie_id", "????", "client_ip", "2001:db8::7", "event_time",
+		"2026-10-14T10:01:00.5Z"), "\n"))
 	f.Add(strings.TrimSuffix(line("identifier", "hdl:1/2", "user_agent", " a\\tb "), "\n"))
 	f.Add(header)
 	f.Fuzz(func(t *testing.T, text string) {

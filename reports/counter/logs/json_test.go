@@ -16,8 +16,10 @@ import (
 // Lines as Go and Python write events are read without encoding/json.
 func TestPlainJSON(t *testing.T) {
 	e := counter.Event{
-		DOI: "10.5072/ä", Time: time.Date(2026, 10, 14, 10, 1, 0, 5, time.FixedZone("", 7200)), URL: "https://example.org/a?b=1&c=<2>\t\"\\", Request: true,
-		User: "u", Cookie: "c", Session: "s", Address: "2001:db8::1", Agent: "Mozilla/5.0 (X11; Linux x86_64)", Access: "machine", Country: "de",
+		DOI: "10.5072/ä", Time: time.Date(2026, 10, 14, 10, 1, 0, 5, time.FixedZone("", 7200)),
+		URL: "https://example.org/a?b=1&c=<2>\t\"\\", Request: true,
+		User: "u", Cookie: "c", Session: "s", Address: "2001:db8::1", Agent: "Mozilla/5.0 (X11; Linux " +
+			"x86_64)", Access: "machine", Country: "de",
 	}
 	written, err := json.Marshal(e)
 	require.NoError(t, err)
@@ -29,7 +31,8 @@ func TestPlainJSON(t *testing.T) {
 		sameAsJSON(t, line, true)
 	}
 	for _, line := range []string{
-		``, `{`, `{}`, `null`, `{"doi":"a"`, `{"doi":"a",}`, `{"doi":"a"}}`, `{"doi":"a"} {}`, `{"DOI":"a"}`, `{"doi":null}`, `{"doi":1}`, `{"doi":"\ud800"}`, `{"doi":"\u00e4"}`, `{"doi":"\x"}`, `{"doi":"\u00"}`,
+		``, `{`, `{}`, `null`, `{"doi":"a"`, `{"doi":"a",}`, `{"doi":"a"}}`, `{"doi":"a"} {}`, `{"DOI":"a"}`, `{"doi":null}`,
+		`{"doi":1}`, `{"doi":"\ud800"}`, `{"doi":"\u00e4"}`, `{"doi":"\x"}`, `{"doi":"\u00"}`,
 		"{\"doi\":\"\x01\"}", "{\"doi\":\"\xe4\"}", `{"time":"2026-10-14"}`, `{"time":"2026\u002d10-14T10:00:00Z"}`, `{"time":"2026-10-14T10:00:00Z" }`, `{"request":"true"}`, `{"request":trueish}`, `{"request":1}`, `{"other":"a"}`, `{"other":true}`, `{"other":false}`,
 	} {
 		sameAsJSON(t, line, false)

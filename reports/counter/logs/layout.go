@@ -181,7 +181,8 @@ var nginxFields = map[string]field{
 
 // apacheFields are the letters of Apache that are read, without what stands in braces.
 var apacheFields = map[string]field{
-	"h": address, "a": address, "l": ident, "u": user, "t": clock, "r": request, "m": method, "U": path, "q": query, "s": status, "v": host, "V": host,
+	"h": address, "a": address, "l": ident, "u": user, "t": clock, "r": request, "m": method, "U": path, "q": query,
+	"s": status, "v": host, "V": host,
 }
 
 // apacheHeaders are the headers of requests that are read.
@@ -305,7 +306,8 @@ func apacheClock(format string) (func(*Options) func(string) (time.Time, error),
 		"%Y", "2006", "%m", "01", "%d", "02", "%e", "_2", "%b", "Jan", "%H", "15", "%M", "04", "%S", "05", "%z", "-0700", "%F", "2006-01-02", "%T", "15:04:05", "%%", "%",
 	).Replace(format)
 	if strings.Contains(text, "%") || !strings.Contains(text, "-0700") {
-		return nil, layoutError(fmt.Sprintf("has the time %q, not one of %%Y %%m %%d %%b %%H %%M %%S %%F %%T with %%z, or sec, msec, usec", format))
+		return nil, layoutError(fmt.Sprintf(
+			"has the time %q, not one of %%Y %%m %%d %%b %%H %%M %%S %%F %%T with %%z, or sec, msec, usec", format))
 	}
 	return func(*Options) func(string) (time.Time, error) {
 		return func(value string) (time.Time, error) {

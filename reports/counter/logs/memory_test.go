@@ -19,7 +19,8 @@ import (
 
 var browsers = []string{
 	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36",
-	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/%d.1 Safari/605.1.15",
+	"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/%d.1 " +
+		"Safari/605.1.15",
 	"Mozilla/5.0 (X11; Linux x86_64; rv:%[1]d.0) Gecko/20100101 Firefox/%[1]d.0",
 	"python-requests/2.%d.3",
 	"Mozilla/5.0 (compatible; Googlebot/2.%d; +http://www.google.com/bot.html)",
@@ -40,7 +41,8 @@ func newMonthLog(lines int) *monthLog {
 func (l *monthLog) Read(p []byte) (int, error) {
 	for ; l.rest.Len() < len(p) && l.n < l.lines; l.n++ {
 		r := l.random
-		at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(float64(l.n) / float64(l.lines) * float64(31*24*time.Hour)))
+		at := time.Date(2026, 10, 1, 0, 0, 0, 0,
+			time.UTC).Add(time.Duration(float64(l.n) / float64(l.lines) * float64(31*24*time.Hour)))
 		dataset := int(r.ExpFloat64() * 5000)
 		if r.IntN(4) == 0 {
 			dataset = l.n
@@ -49,9 +51,11 @@ func (l *monthLog) Read(p []byte) (int, error) {
 		if r.IntN(3) == 0 {
 			url = fmt.Sprintf("https://dataverse.example.org/api/access/datafile/%d", dataset*10+r.IntN(10))
 		}
-		fmt.Fprintf(&l.rest, "%s\t192.0.%d.%d\t%08x\t-\t:guest\t%s\tdoi:10.5072/FK2/%06d\t-\t-\t", at.Format("2006-01-02T15:04:05-0700"), r.IntN(100), r.IntN(256), r.IntN(1e6), url, dataset)
+		fmt.Fprintf(&l.rest, "%s\t192.0.%d.%d\t%08x\t-\t:guest\t%s\tdoi:10.5072/FK2/%06d\t-\t-\t",
+			at.Format("2006-01-02T15:04:05-0700"), r.IntN(100), r.IntN(256), r.IntN(1e6), url, dataset)
 		fmt.Fprintf(&l.rest, browsers[r.IntN(len(browsers))], 90+r.IntN(40))
-		fmt.Fprintf(&l.rest, "\tThe title of dataset %d, as long as titles are\tExample University\tgrid.4711.3\tDoe, Jane|Roe, Richard\t2024-05-06T07:08:09Z\t1.0\t-\thttps://dataverse.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/%06[1]d\t2024\n", dataset)
+		fmt.Fprintf(&l.rest, "\tThe title of dataset %d, as long as titles are\tExample University\tgrid.4711.3\tDoe, "+
+			"Jane|Roe, Richard\t2024-05-06T07:08:09Z\t1.0\t-\thttps://dataverse.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/%06[1]d\t2024\n", dataset)
 	}
 	return l.rest.Read(p)
 }

@@ -191,10 +191,12 @@ func newReader(format Format, opts *Options) (*reader, error) {
 	}
 	r.begin, r.hours = begin.Unix(), int((until.Unix()-begin.Unix()+3599)/3600)
 	if l := r.Tolerance; !(l.Share >= 0 && l.Share <= 1 && l.DOIs >= 0 && l.DOIs <= 1) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Tolerance", Code: datacite.CodeLimit, Reason: fmt.Sprintf("has the shares %g and %g, not between 0 and 1", l.Share, l.DOIs)})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Tolerance", Code: datacite.CodeLimit,
+			Reason: fmt.Sprintf("has the shares %g and %g, not between 0 and 1", l.Share, l.DOIs)})
 	}
 	if format.Parser == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: datacite.CodeMissing, Reason: fmt.Sprintf("%q has no Parser", format.Name)})
+		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: datacite.CodeMissing,
+			Reason: fmt.Sprintf("%q has no Parser", format.Name)})
 	}
 	r.parser, err = format.Parser(&r.Options)
 	return r, err
@@ -208,7 +210,9 @@ func (o *Options) period() (begin, until time.Time, err error) {
 	first, err := o.Period.BeginDate.Time()
 	last, err2 := o.Period.EndDate.Time()
 	if err := cmp.Or(err, err2); err != nil || last.Before(first) || last.Sub(first) > 366*24*time.Hour {
-		return begin, until, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: datacite.CodeDate, Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to another of the same year", o.Period.BeginDate, o.Period.EndDate)})
+		return begin, until, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: datacite.CodeDate,
+			Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to another of the same year", o.Period.BeginDate,
+				o.Period.EndDate)})
 	}
 	day := func(t time.Time) time.Time {
 		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, cmp.Or(o.Location, time.UTC))

@@ -28,7 +28,8 @@ const header = "#Fields: event_time	client_ip	session_cookie_id	user_cookie_id	u
 // line is a line of Dataverse's log, with some fields replaced.
 func line(replace ...string) string {
 	fields := []string{
-		"2026-10-14T10:01:00-0500", "192.0.2.1", "b94999cb", "-", ":guest", "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC",
+		"2026-10-14T10:01:00-0500", "192.0.2.1", "b94999cb", "-", ":guest",
+		"https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC",
 		"doi:10.5072/FK2/ABC", "-", "-", "Mozilla/5.0 (X11)", "Rain in Spain", "Example University", "grid.4711.3", "Doe, Jane|Roe, Richard",
 		"2024-05-06T07:08:09Z", "1.0", "-", "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC", "2024",
 	}
@@ -73,11 +74,13 @@ func source(events []counter.Event) iter.Seq2[counter.Event, error] {
 func TestDataversesLog(t *testing.T) {
 	log := "\ufeff#Version: 0.0.1\n" + header + line() +
 		line("request_url", "/api/access/datafile/5#x", "user_id", "@doe", "session_cookie_id", "????") +
-		line("event_time", "2026-10-14T15:01:00.5Z", "request_url", "/api/v1/datasets/:persistentId/versions", "identifier", "-", "user-agent", "") +
+		line("event_time", "2026-10-14T15:01:00.5Z", "request_url", "/api/v1/datasets/:persistentId/versions", "identifier",
+			"-", "user-agent", "") +
 		line("request_url", "/robots.txt?u=/dataset.xhtml") + "\r\n" +
 		strings.TrimSuffix(line("user_cookie_id", "c"), "\n")
 	sum := logs.Stats{Counts: logs.Counts{Events: 7}} // of an earlier run
-	events, err := collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{Stats: &sum, Tolerance: logs.Tolerance{Always: []datacite.Code{"no-dataset"}}}))
+	events, err := collect(read(logs.Dataverse, strings.NewReader(log),
+		&logs.Options{Stats: &sum, Tolerance: logs.Tolerance{Always: []datacite.Code{"no-dataset"}}}))
 	require.NoError(t, err)
 	for i := range events {
 		events[i].Time = events[i].Time.UTC()
@@ -92,7 +95,8 @@ func TestDataversesLog(t *testing.T) {
 	last.Cookie = "c"
 	assert.Equal(t, []counter.Event{page, file, last}, events)
 	assert.Equal(t, logs.Counts{Events: 3, Comments: 3, Other: 1, Faulty: 1}, sum.Counts)
-	assert.True(t, at.Equal(sum.Files[0].First) && at.Equal(sum.Files[0].Last), "that of a line that cannot be read does not count")
+	assert.True(t, at.Equal(sum.Files[0].First) && at.Equal(sum.Files[0].Last),
+		"that of a line that cannot be read does not count")
 }
 
 // TestTimesAreThoseOfTheStandardLibrary: most times are read without it. Here each one is
@@ -118,7 +122,8 @@ func TestTimesAreThoseOfTheStandardLibrary(t *testing.T) {
 			case 1:
 				zone = pick(r, "", "+01", "Z0", "+2500", "+0100 ")
 			}
-			text := pick(r, "2026", "2024", "1900", "0000", "202x") + pick(r, "-", "-", "/") + pick(r, "02", "10", "12", "13", "00") + "-" +
+			text := pick(r, "2026", "2024", "1900", "0000", "202x") + pick(r, "-", "-", "/") + pick(r, "02", "10", "12", "13",
+				"00") + "-" +
 				pick(r, "01", "28", "29", "30", "31", "32", "00") + pick(r, "T", "T", "t") + pick(r, "00", "23", "24", "1:") + ":" +
 				pick(r, "59", "00", "60") + ":" + pick(r, "59", "00", "60", "5") + zone
 			fmt.Fprint(&log, line("event_time", text))
@@ -136,7 +141,8 @@ func TestTimesAreThoseOfTheStandardLibrary(t *testing.T) {
 			}
 		}
 		var got []int
-		events, err := collect(read(logs.Dataverse, strings.NewReader(log.String()), &logs.Options{Tolerance: all, Faulty: func(f datacite.Finding) { got = append(got, f.Line) }}))
+		events, err := collect(read(logs.Dataverse, strings.NewReader(log.String()),
+			&logs.Options{Tolerance: all, Faulty: func(f datacite.Finding) { got = append(got, f.Line) }}))
 		require.NoError(t, err)
 		require.Equal(t, faults, got, "seed %d: %s", seed, log.String())
 		require.Len(t, events, len(want))
@@ -150,8 +156,9 @@ func TestTimesAreThoseOfTheStandardLibrary(t *testing.T) {
 
 func TestFaultyLines(t *testing.T) {
 	for want, log := range map[string]string{
-		`counter.log, line 2: fields are 18, not 19 separated by tabs`:                                                 line() + line()[25:],
-		`counter.log, line 1: fields are 20, not 19 separated by tabs`:                                                 "\t" + line(),
+		`counter.log, line 2: fields are 18, not 19 separated by tabs`: line() + line()[25:],
+		`counter.log, line 1: fields are 20, not 19 separated by tabs`: "\t" +
+			line(),
 		`counter.log, line 1: line is not valid UTF-8`:                                                                 line("title", "Regen in M\xfcnchen"),
 		`counter.log, line 1: event_time is "2026-10-14T10:01:00", without an offset such as Z or +01:00`:              line("event_time", "2026-10-14T10:01:00"),
 		`counter.log, line 1: event_time is "yesterday", not a time such as 2026-10-31T23:59:59+01:00`:                 line("event_time", "yesterday"),
@@ -169,8 +176,10 @@ func TestFaultyLines(t *testing.T) {
 
 // Faults that only accesses have are compared with the accesses, others with the lines.
 func TestShareOfFaults(t *testing.T) {
-	for code, refused := range map[datacite.Code]bool{"no-dataset": true, "handle": true, "doi": true, "address": true, "date": false, "syntax": false} {
-		sum := logs.Stats{Counts: logs.Counts{Events: 9, Other: 90, Faulty: 1}, Faults: []logs.CodeFaults{{Code: code, Lines: 1}}}
+	for code, refused := range map[datacite.Code]bool{"no-dataset": true, "handle": true, "doi": true, "address": true,
+		"date": false, "syntax": false} {
+		sum := logs.Stats{Counts: logs.Counts{Events: 9, Other: 90, Faulty: 1},
+			Faults: []logs.CodeFaults{{Code: code, Lines: 1}}}
 		assert.NoError(t, sum.Check(logs.Tolerance{Share: 0.1}), code)
 		assert.Equal(t, refused, sum.Check(logs.Tolerance{Share: 0.01}) != nil, code)
 		assert.Error(t, sum.Check(logs.Tolerance{Share: 0.009}), code)
@@ -231,11 +240,13 @@ func TestLongLogs(t *testing.T) {
 	}
 	text := strings.TrimSuffix(log.String(), "\n")
 	for name, r := range map[string]io.Reader{
-		"whole": strings.NewReader(text), "in halves": iotest.HalfReader(strings.NewReader(text)), "end with data": iotest.DataErrReader(strings.NewReader(text)),
+		"whole": strings.NewReader(text), "in halves": iotest.HalfReader(strings.NewReader(text)),
+		"end with data": iotest.DataErrReader(strings.NewReader(text)),
 	} {
 		var left []string
 		var sum logs.Stats
-		events, err := collect(read(logs.Dataverse, r, &logs.Options{Stats: &sum, Tolerance: all, Faulty: func(f datacite.Finding) { left = append(left, f.String()) }}))
+		events, err := collect(read(logs.Dataverse, r,
+			&logs.Options{Stats: &sum, Tolerance: all, Faulty: func(f datacite.Finding) { left = append(left, f.String()) }}))
 		require.NoError(t, err, name)
 		var got []string
 		for _, e := range events {
@@ -248,7 +259,8 @@ func TestLongLogs(t *testing.T) {
 		}
 		assert.Equal(t, logs.Counts{Events: int64(len(want)), Faulty: int64(len(faults))}, sum.Counts, name)
 	}
-	for _, err := range read(logs.Dataverse, io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrClosedPipe)), &logs.Options{Tolerance: all}) {
+	for _, err := range read(logs.Dataverse, io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrClosedPipe)),
+		&logs.Options{Tolerance: all}) {
 		if err != nil {
 			assert.EqualError(t, err, "line 5000: io: read/write on closed pipe")
 		}
@@ -257,7 +269,9 @@ func TestLongLogs(t *testing.T) {
 
 // TestReadersThatPanic: the panic is the caller's, who can recover.
 func TestReadersThatPanic(t *testing.T) {
-	r := io.MultiReader(strings.NewReader(strings.Repeat(line(), 1000)), readerFunc(func([]byte) (int, error) { panic("no more") }))
+	r := io.MultiReader(strings.NewReader(strings.Repeat(line(), 1000)), readerFunc(func([]byte) (int, error) {
+		panic("no more")
+	}))
 	assert.PanicsWithValue(t, "no more", func() { collect(read(logs.Dataverse, r, nil)) })
 }
 
@@ -269,7 +283,8 @@ func TestLogsAtTheSameTime(t *testing.T) {
 		reading.Go(func() {
 			var log strings.Builder
 			for n := range 500 {
-				fmt.Fprint(&log, line("event_time", fmt.Sprintf("2026-10-14T10:%02d:00Z", server), "identifier", fmt.Sprintf("doi:10.5072/%03d", n), "title", fmt.Sprint("server ", server)))
+				fmt.Fprint(&log, line("event_time", fmt.Sprintf("2026-10-14T10:%02d:00Z", server), "identifier",
+					fmt.Sprintf("doi:10.5072/%03d", n), "title", fmt.Sprint("server ", server)))
 			}
 			_, err := collect(read(logs.Dataverse, strings.NewReader(log.String()), &logs.Options{Descriptions: about}))
 			assert.NoError(t, err)
@@ -278,7 +293,8 @@ func TestLogsAtTheSameTime(t *testing.T) {
 	reading.Wait()
 	var datasets []reports.Dataset
 	for n := range 500 {
-		datasets = append(datasets, reports.Dataset{DatasetID: []reports.TypedValue{{Type: "doi", Value: fmt.Sprintf("10.5072/%03d", n)}}})
+		datasets = append(datasets, reports.Dataset{
+			DatasetID: []reports.TypedValue{{Type: "doi", Value: fmt.Sprintf("10.5072/%03d", n)}}})
 	}
 	for d, err := range about.Describe(reports.Source(datasets)) {
 		require.NoError(t, err)
@@ -291,15 +307,19 @@ func TestDescriptions(t *testing.T) {
 	log := line("event_time", "2026-10-14T10:00:00Z", "title", "Old", "identifier", "doi:10.5072/fk2/abc") +
 		line("event_time", "2026-10-14T12:00:00Z") +
 		line("event_time", "2026-10-14T11:00:00Z", "title", "Not so old") +
-		line("identifier", "doi:10.5072/zzz", "title", "-", "publisher_id", "tbd", "authors", "-", "publication_date", "????", "publication_year", "", "target_url", "/z") +
-		line("identifier", "doi:10.5072/yyy", "title", "Y", "publisher", "grid", "publisher_id", "tbd", "authors", "-", "publication_date", "-", "publication_year", "-", "target_url", "-") // as Dataverse writes of all
+		line("identifier", "doi:10.5072/zzz", "title", "-", "publisher_id", "tbd", "authors", "-", "publication_date", "????",
+			"publication_year", "", "target_url", "/z") +
+		// as Dataverse writes of all
+		line("identifier", "doi:10.5072/yyy", "title", "Y", "publisher", "grid", "publisher_id", "tbd", "authors", "-",
+			"publication_date", "-", "publication_year", "-", "target_url", "-")
 	for _, memory := range []int{0, 1} { // in memory and in a file
 		about := &logs.Descriptions{Memory: memory, TempDir: t.TempDir()}
 		events, err := collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{Descriptions: about}))
 		require.NoError(t, err)
 		events = append(events, counter.Event{DOI: "10.5072/mmm", Time: time.Now()})
 		var datasets []reports.Dataset
-		for d, err := range about.Describe(reports.Group(counter.Count(source(events), nil), &reports.GroupOptions{Sorted: true})) {
+		for d, err := range about.Describe(reports.Group(counter.Count(source(events), nil),
+			&reports.GroupOptions{Sorted: true})) {
 			require.NoError(t, err)
 			assert.NotEmpty(t, d.Performance)
 			d.Performance = nil
@@ -307,8 +327,10 @@ func TestDescriptions(t *testing.T) {
 		}
 		require.NoError(t, about.Close())
 		assert.Equal(t, []reports.Dataset{{
-			Title: "Rain in Spain", Publisher: "Example University", PublisherID: []reports.TypedValue{{Type: "grid", Value: "grid.4711.3"}},
-			DataType: reports.DataTypeDataset, DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/FK2/ABC"}}, YOP: "2024",
+			Title: "Rain in Spain", Publisher: "Example University",
+			PublisherID: []reports.TypedValue{{Type: "grid", Value: "grid.4711.3"}},
+			DataType:    reports.DataTypeDataset, DatasetID: []reports.TypedValue{
+				{Type: "doi", Value: "10.5072/FK2/ABC"}}, YOP: "2024",
 			URI:          "https://data.example.org/dataset.xhtml?persistentId=doi:10.5072/FK2/ABC",
 			Dates:        []reports.TypedValue{{Type: "pub-date", Value: "2024-05-06"}},
 			Contributors: []reports.TypedValue{{Type: "name", Value: "Doe, Jane"}, {Type: "name", Value: "Roe, Richard"}},
@@ -326,7 +348,8 @@ func TestDescriptions(t *testing.T) {
 func TestAccessLogs(t *testing.T) {
 	const browser = ` "https://example.org/" "Mozilla/5.0 (\"quoted\")"`
 	log := `192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /data/10.5072%2Fabc?x=1 HTTP/1.1" 200 2326` + browser + "\n" +
-		`2001:db8::1 - Jane Doe [31/Oct/2026:23:59:59 +0100] "GET /data/10.5072/abc/file/7 HTTP/1.1" 206 -` + browser + " extra\n" +
+		`2001:db8::1 - Jane Doe [31/Oct/2026:23:59:59 +0100] "GET /data/10.5072/abc/file/7 HTTP/1.1" 206 -` + browser +
+		" extra\n" +
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "HEAD /data/10.5072/abc HTTP/1.1" 200 0 "-" "-"` + "\n" +
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /data/10.5072/abc HTTP/1.1" 404 0 "-" "-"` + "\n" +
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "\x16\x03\x01" 400 0 "-" "-"` + "\n" +
@@ -345,7 +368,8 @@ func TestAccessLogs(t *testing.T) {
 	at := time.Date(2026, 10, 31, 22, 59, 59, 0, time.UTC)
 	assert.Equal(t, []counter.Event{
 		{DOI: "10.5072/abc", Time: at, URL: "/data/10.5072%2Fabc?x=1", Address: "192.0.2.1", Agent: `Mozilla/5.0 ("quoted")`},
-		{DOI: "10.5072/abc", Time: at, URL: "/data/10.5072/abc/file/7", Request: true, Address: "2001:db8::1", User: "Jane Doe", Agent: `Mozilla/5.0 ("quoted")`},
+		{DOI: "10.5072/abc", Time: at, URL: "/data/10.5072/abc/file/7", Request: true, Address: "2001:db8::1",
+			User: "Jane Doe", Agent: `Mozilla/5.0 ("quoted")`},
 		{DOI: "10.5072/abc", Time: at, URL: "/data/10.5072/abc", Address: "192.0.2.1", Agent: `M \`},
 	}, events)
 	assert.Equal(t, logs.Counts{Events: 3, Other: 4}, sum.Counts)
@@ -356,26 +380,32 @@ func TestAccessLogsWithATable(t *testing.T) {
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/18 HTTP/1.1" 200 1 "-" "-"` + "\n" +
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/19 HTTP/1.1" 200 1 "-" "-"` + "\n" +
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/18 HTTP/1.1" 200 1 "-" "-"` + "\n"
-	paths := &logs.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(`^/records/(\d+)$`)}, DOIs: map[string]string{"17": "10.5072/abc", "19": ""}}
+	paths := &logs.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(`^/records/(\d+)$`)},
+		DOIs: map[string]string{"17": "10.5072/abc", "19": ""}}
 	var sum logs.Stats
-	events, err := collect(read(logs.Combined, strings.NewReader(log), &logs.Options{Paths: paths, Tolerance: all, Stats: &sum}))
+	events, err := collect(read(logs.Combined, strings.NewReader(log),
+		&logs.Options{Paths: paths, Tolerance: all, Stats: &sum}))
 	require.NoError(t, err)
 	require.Len(t, events, 1)
 	assert.Equal(t, "10.5072/abc", events[0].DOI)
-	assert.Equal(t, logs.Counts{Events: 1, Other: 1, Faulty: 2}, sum.Counts, "19 is known to be none, of 18 nothing is known")
+	assert.Equal(t, logs.Counts{Events: 1, Other: 1, Faulty: 2}, sum.Counts,
+		"19 is known to be none, of 18 nothing is known")
 	assert.EqualValues(t, "no-dataset", sum.Faults[0].Code)
 	assert.Equal(t, `line 2: path is "/records/18", whose dataset is not in the table`, sum.Faults[0].First[0].String())
 
 	paths.DOIs = nil
-	_, err = collect(logs.Read([]logs.Log{logs.FromReader("access.log", strings.NewReader(log+"common format\n"))}, logs.Combined, &logs.Options{Paths: paths}))
+	_, err = collect(logs.Read([]logs.Log{logs.FromReader("access.log", strings.NewReader(log+"common format\n"))},
+		logs.Combined, &logs.Options{Paths: paths}))
 	assert.ErrorContains(t, err, `access.log, line 1: path is "/records/17" and has "17", which is not a DOI`)
-	assert.ErrorContains(t, err, `access.log, line 5: line is neither in the combined format nor in another common layout that begins with the address of the visitor: "common format"`)
+	assert.ErrorContains(t, err, `access.log, line 5: line is neither in the combined format nor in another common `+
+		`layout that begins with the address of the visitor: "common format"`)
 }
 
 // TestAccessLogsWithATableOfPaths: some paths say nothing of a DOI, nor of what is there.
 func TestAccessLogsWithATableOfPaths(t *testing.T) {
 	var log strings.Builder
-	for _, path := range []string{"/rain", "/files/ra%69n.csv?x=1", "/records/10.5072/abc", "/records/old", "/about", "/broken"} {
+	for _, path := range []string{"/rain", "/files/ra%69n.csv?x=1", "/records/10.5072/abc", "/records/old", "/about",
+		"/broken"} {
 		fmt.Fprintf(&log, "192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] \"GET %s HTTP/1.1\" 200 1 \"-\" \"-\"\n", path)
 	}
 	paths := &logs.Paths{
@@ -404,7 +434,9 @@ func TestAccessLogsWithATableOfPaths(t *testing.T) {
 
 	paths = logs.DataversePaths()
 	paths.Table = map[string]logs.Target{"/api/files": {Request: true}}
-	events, err = collect(read(logs.Dataverse, strings.NewReader(line("request_url", "https://data.example.org/api/files?id=7")+line()), &logs.Options{Paths: paths}))
+	events, err = collect(read(logs.Dataverse,
+		strings.NewReader(line("request_url", "https://data.example.org/api/files?id=7")+line()), &logs.Options{
+			Paths: paths}))
 	require.NoError(t, err)
 	require.Len(t, events, 2)
 	assert.True(t, events[0].Request)
@@ -413,7 +445,8 @@ func TestAccessLogsWithATableOfPaths(t *testing.T) {
 
 func TestEventsAsJSON(t *testing.T) {
 	want := []counter.Event{
-		{DOI: "10.5072/abc", Time: time.Date(2026, 10, 14, 10, 1, 0, 5, time.UTC), URL: "/a", Request: true, User: "u", Cookie: "c", Session: "s", Address: "a", Agent: "b", Access: reports.AccessMachine, Country: "de"},
+		{DOI: "10.5072/abc", Time: time.Date(2026, 10, 14, 10, 1, 0, 5, time.UTC), URL: "/a", Request: true, User: "u",
+			Cookie: "c", Session: "s", Address: "a", Agent: "b", Access: reports.AccessMachine, Country: "de"},
 		{DOI: "10.5072/abc", Time: time.Date(2026, 10, 14, 10, 1, 0, 0, time.UTC)},
 	}
 	var log bytes.Buffer
@@ -425,13 +458,16 @@ func TestEventsAsJSON(t *testing.T) {
 	assert.Equal(t, want, events)
 
 	for text, want := range map[string]string{
-		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","cokie":"c"}`: `syntax: line is not an event: json: unknown field "cokie"`,
-		`{"doi":"10.5072/a"}`:                                                "date: is missing",
-		`{"doi":"abc","time":"2026-10-14T10:01:00Z"}`:                        `doi: is "abc", not a DOI`,
-		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","country":"USA"}`:  `value: is "USA", not a country code of two letters`,
-		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","access":"human"}`: `value: is "human", neither regular nor machine`,
-		`{"time":"2026-10-14T10:01:00Z"}`:                                    "no-dataset: doi is missing",
-		`{"time":"2026-10-14T10:01:00Z"}{}`:                                  "something follows it",
+		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","cokie":"c"}`: `syntax: line is not an event: json: unknown ` +
+			`field "cokie"`,
+		`{"doi":"10.5072/a"}`:                         "date: is missing",
+		`{"doi":"abc","time":"2026-10-14T10:01:00Z"}`: `doi: is "abc", not a DOI`,
+		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","country":"USA"}`: `value: is "USA", not a country code of two ` +
+			`letters`,
+		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","access":"human"}`: `value: is "human", neither regular nor ` +
+			`machine`,
+		`{"time":"2026-10-14T10:01:00Z"}`:   "no-dataset: doi is missing",
+		`{"time":"2026-10-14T10:01:00Z"}{}`: "something follows it",
 	} {
 		_, err := collect(read(logs.JSON, strings.NewReader(text), nil))
 		found := datacite.Findings(err)
@@ -441,7 +477,8 @@ func TestEventsAsJSON(t *testing.T) {
 	}
 }
 
-// A handle has a code of its own in every format: an administrator may leave out handles, and not DOIs that are misspelt.
+// A handle has a code of its own in every format: an administrator may leave out handles, and not DOIs
+// that are misspelt.
 func TestAHandleIsAFaultInEveryFormat(t *testing.T) {
 	path := &logs.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(`^/data/(.+)$`)}}
 	for name, tt := range map[string]struct {
@@ -450,12 +487,14 @@ func TestAHandleIsAFaultInEveryFormat(t *testing.T) {
 		paths  *logs.Paths
 	}{
 		"Dataverse": {logs.Dataverse, line("identifier", "hdl:1902.1/11014"), nil},
-		"combined":  {logs.Combined, `192.0.2.1 - - [14/Oct/2026:10:00:00 +0000] "GET /data/hdl:1902.1/11014 HTTP/1.1" 200 1 "-" "M"` + "\n", path},
-		"JSON":      {logs.JSON, `{"doi":"HDL:1902.1/11014","time":"2026-10-14T10:00:00Z","url":"/a"}` + "\n", nil},
+		"combined": {logs.Combined, `192.0.2.1 - - [14/Oct/2026:10:00:00 +0000] "GET /data/hdl:1902.1/11014 HTTP/1.1" 200 ` +
+			`1 "-" "M"` + "\n", path},
+		"JSON": {logs.JSON, `{"doi":"HDL:1902.1/11014","time":"2026-10-14T10:00:00Z","url":"/a"}` + "\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sum logs.Stats
-			for range logs.Read([]logs.Log{logs.FromReader("a.log", strings.NewReader(tt.line))}, tt.format, &logs.Options{Paths: tt.paths, Stats: &sum, Tolerance: logs.Tolerance{Always: []datacite.Code{"handle"}}}) {
+			for range logs.Read([]logs.Log{logs.FromReader("a.log", strings.NewReader(tt.line))}, tt.format,
+				&logs.Options{Paths: tt.paths, Stats: &sum, Tolerance: logs.Tolerance{Always: []datacite.Code{"handle"}}}) {
 			}
 			require.Len(t, sum.Faults, 1)
 			assert.EqualValues(t, "handle", sum.Faults[0].Code)
@@ -503,7 +542,8 @@ func TestWhatReadRefuses(t *testing.T) {
 // Databases have codes for networks of no country; anything else that is no code is a fault of
 // the function.
 func TestCountriesThatAreNone(t *testing.T) {
-	for code, want := range map[string]string{"de": "de", "DE": "DE", "T1": "", "ZZ": "", "eu": "", "": "", "Germany": "Germany"} {
+	for code, want := range map[string]string{"de": "de", "DE": "DE", "T1": "", "ZZ": "", "eu": "", "": "",
+		"Germany": "Germany"} {
 		opts := &logs.Options{Country: func(string) (string, error) { return code, nil }}
 		for e, err := range logs.Read([]logs.Log{logs.FromReader("a.log", strings.NewReader(line()))}, logs.Dataverse, opts) {
 			require.NoError(t, err)
@@ -533,15 +573,20 @@ func TestProxiesInPlaceOfVisitors(t *testing.T) {
 		"seventeen people":            {99, private(17), agents(3), "", 0},
 		"an office":                   {64, private(16), func(i int) string { return agents(1 + i%16/9)(i) }, "", 0},
 		"two public addresses":        {64, func(i int) string { return fmt.Sprint("192.0.2.", i%2) }, agents(2), "", 0},
-		"one public, then private":    {64, func(i int) string { return []string{"192.0.2.1", "10.0.0.1"}[i%2] }, agents(2), "", 0},
-		"one private, then public":    {64, func(i int) string { return []string{"10.0.0.1", "192.0.2.1"}[i%2] }, agents(2), "", 0},
-		"cookies":                     {64, one, agents(2), `,"cookie":"c"`, 0},
-		"sessions":                    {64, one, agents(2), `,"session":"s"`, 0},
-		"logins":                      {64, one, agents(2), `,"user":"u"`, 0},
+		"one public, then private": {64, func(i int) string {
+			return []string{"192.0.2.1", "10.0.0.1"}[i%2]
+		}, agents(2), "", 0},
+		"one private, then public": {64, func(i int) string {
+			return []string{"10.0.0.1", "192.0.2.1"}[i%2]
+		}, agents(2), "", 0},
+		"cookies":  {64, one, agents(2), `,"cookie":"c"`, 0},
+		"sessions": {64, one, agents(2), `,"session":"s"`, 0},
+		"logins":   {64, one, agents(2), `,"user":"u"`, 0},
 	} {
 		var log strings.Builder
 		for i := range tt.events {
-			fmt.Fprintf(&log, `{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","url":"/a","address":%q,"agent":%q%s}`+"\n", tt.address(i), tt.agent(i), tt.more)
+			fmt.Fprintf(&log, `{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","url":"/a","address":%q,"agent":%q%s}`+"\n",
+				tt.address(i), tt.agent(i), tt.more)
 		}
 		var sum logs.Stats
 		_, err := collect(read(logs.JSON, strings.NewReader(log.String()), &logs.Options{Stats: &sum}))

@@ -57,12 +57,14 @@ type FileStats struct {
 
 // Codes returns the codes of unreadable lines, for a flag; [datacite.Code] describes them.
 func Codes() []datacite.Code {
-	return []datacite.Code{datacite.CodeSyntax, datacite.CodeEncoding, datacite.CodeLimit, datacite.CodeDate, datacite.CodeAddress, datacite.CodeValue, datacite.CodeDOI, datacite.CodeHandle, datacite.CodeNoDataset}
+	return []datacite.Code{datacite.CodeSyntax, datacite.CodeEncoding, datacite.CodeLimit, datacite.CodeDate,
+		datacite.CodeAddress, datacite.CodeValue, datacite.CodeDOI, datacite.CodeHandle, datacite.CodeNoDataset}
 }
 
 // ofAccess tells whether only an access that was to be counted has such a fault.
 func ofAccess(c datacite.Code) bool {
-	return slices.Contains([]datacite.Code{datacite.CodeAddress, datacite.CodeDOI, datacite.CodeHandle, datacite.CodeNoDataset}, c)
+	return slices.Contains([]datacite.Code{datacite.CodeAddress, datacite.CodeDOI, datacite.CodeHandle,
+		datacite.CodeNoDataset}, c)
 }
 
 // fault is the error for a line that cannot be read.
