@@ -118,7 +118,8 @@ func (d *demo) search(ctx context.Context) error {
 		query.Not(query.FieldTitle.Is("minted")),
 	)
 	d.say("query: %s", wanted)
-	opts := &dois.ListOptions{Query: wanted, Sort: query.ByTitle, Prefix: []string{d.prefix}, Page: query.Page{Number: 1, Size: 1}}
+	opts := &dois.ListOptions{Query: wanted, Sort: query.ByTitle, Prefix: []string{d.prefix},
+		Page: query.Page{Number: 1, Size: 1}}
 	found := 0
 	for page, err := range d.dois.Pages(ctx, opts) {
 		if err != nil {

@@ -54,11 +54,15 @@ type settings struct {
 func readSettings(args []string, getenv func(string) string, out io.Writer) (s settings, live bool, err error) {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.SetOutput(out)
-	flags.BoolVar(&live, "live", false, "use the hosts of -api and -mds, with DATACITE_USERNAME, DATACITE_PASSWORD and DATACITE_TOKEN of the environment, instead of a service in memory")
-	flags.StringVar(&s.api, "api", datacite.Test.API, "with -live: base `URL` of the DOI query and usage report interfaces")
+	flags.BoolVar(&live, "live", false,
+		"use the hosts of -api and -mds, with DATACITE_USERNAME, DATACITE_PASSWORD and DATACITE_TOKEN of the environment, "+
+			"instead of a service in memory")
+	flags.StringVar(&s.api, "api", datacite.Test.API,
+		"with -live: base `URL` of the DOI query and usage report interfaces")
 	flags.StringVar(&s.mds, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
 	flags.StringVar(&s.prefix, "prefix", datacitetest.Prefix, "`prefix` of the account")
-	flags.StringVar(&s.url, "url", "https://repository.example.org/item", "`address` that the DOIs point to; its domain must be the account's")
+	flags.StringVar(&s.url, "url", "https://repository.example.org/item",
+		"`address` that the DOIs point to; its domain must be the account's")
 	flags.StringVar(&s.creator, "creator", "datacite-go quickstart", "`creator` of the usage report")
 	flags.IntVar(&s.datasets, "datasets", 120_000, "datasets in the usage report")
 	err = flags.Parse(args)
@@ -69,7 +73,8 @@ func readSettings(args []string, getenv func(string) string, out io.Writer) (s s
 	case flags.NArg() > 0:
 		return s, live, fmt.Errorf("%q is not a flag, and there are no other arguments; -h shows the flags", flags.Arg(0))
 	case !live && (s.api != datacite.Test.API || s.mds != datacite.Test.MDS):
-		return s, live, errors.New("-api and -mds have no effect without -live; add -live to use those hosts, or leave them out")
+		return s, live, errors.New("-api and -mds have no effect without -live; add -live to use those hosts, or leave " +
+			"them out")
 	case s.datasets < 1:
 		return s, live, fmt.Errorf("-datasets is %d; a report has one at least", s.datasets)
 	case live && (s.username == "" || s.password == "" || s.token == ""):
@@ -111,7 +116,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		fmt.Fprintf(out, "\n%s\n", step.title)
 		switch err := step.do(ctx); {
 		case ctx.Err() != nil:
-			return fmt.Errorf("interrupted in this step: %s; what is above is done, and another run begins anew with other names", step.title)
+			return fmt.Errorf("interrupted in this step: %s; what is above is done, and another run begins anew with other "+
+				"names", step.title)
 		case err != nil:
 			return err
 		}
@@ -142,5 +148,6 @@ func newDemo(s settings, out io.Writer) (*demo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &demo{settings: s, out: out, log: requests, mds: store, dois: records, reports: usage, run: time.Now().UTC().Format("20060102150405")}, nil
+	return &demo{settings: s, out: out, log: requests, mds: store, dois: records, reports: usage,
+		run: time.Now().UTC().Format("20060102150405")}, nil
 }

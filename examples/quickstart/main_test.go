@@ -24,11 +24,13 @@ func TestQuickstart(t *testing.T) {
 	require.NoError(t, start(t, []string{"-datasets", "300"}, noEnvironment, &out))
 	for _, line := range []string{
 		"is findable", "is new, a draft", "is hidden", "is gone", "2 records found",
-		"sent 1 of 1 subsets: 300 datasets", "read back: 300 datasets", "The service runs in memory", "\nAll steps done in memory: nothing real",
+		"sent 1 of 1 subsets: 300 datasets", "read back: 300 datasets", "The service runs in " +
+			"memory", "\nAll steps done in memory: nothing real",
 	} {
 		assert.Contains(t, out.String(), line)
 	}
-	assert.Regexp(t, `(?m)^( {4}\w+ .*\n){5}  \S+-a is findable, by 5 requests\n  \S+-b is findable, by 5 requests\n  \S+-c `, out.String(), "one DOI in detail, the others in a line each")
+	assert.Regexp(t, `(?m)^( {4}\w+ .*\n){5}  \S+-a is findable, by 5 requests\n  \S+-b is findable, by 5 requests\n  `+
+		`\S+-c `, out.String(), "one DOI in detail, the others in a line each")
 }
 
 func TestQuickstartFailsWhereAStepFails(t *testing.T) {
@@ -66,12 +68,15 @@ func TestHelp(t *testing.T) {
 
 func TestQuickstartShowsNoSecrets(t *testing.T) {
 	var out bytes.Buffer
-	secrets := map[string]string{"DATACITE_USERNAME": "jane", "DATACITE_PASSWORD": "open-sesame", "DATACITE_TOKEN": "secret-token"}
+	secrets := map[string]string{"DATACITE_USERNAME": "jane", "DATACITE_PASSWORD": "open-sesame",
+		"DATACITE_TOKEN": "secret-token"}
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no login with "+r.Header.Get("Authorization"), http.StatusUnauthorized)
 	}))
 	defer echo.Close()
-	err := start(t, []string{"-live", "-api", echo.URL, "-mds", echo.URL}, func(name string) string { return secrets[name] }, &out)
+	err := start(t, []string{"-live", "-api", echo.URL, "-mds", echo.URL}, func(name string) string {
+		return secrets[name]
+	}, &out)
 	require.ErrorContains(t, err, "401 Unauthorized: no login with Basic REDACTED")
 	for _, secret := range []string{"open-sesame", "secret-token"} {
 		assert.NotContains(t, strings.ToLower(out.String()+err.Error()), secret)

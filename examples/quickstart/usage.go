@@ -11,7 +11,8 @@ import (
 
 func (d *demo) report(ctx context.Context) error {
 	lastMonth := time.Now().UTC().AddDate(0, 0, -time.Now().UTC().Day())
-	header := reports.NewHeader(d.creator, reports.Day(time.Now().UTC()), reports.Month(lastMonth.Year(), lastMonth.Month()))
+	header := reports.NewHeader(d.creator, reports.Day(time.Now().UTC()),
+		reports.Month(lastMonth.Year(), lastMonth.Month()))
 	receipt, err := d.reports.Submit(ctx, header, d.datasetsOf(header.ReportingPeriod), &reports.SubmitOptions{
 		HelpURL: "https://support.datacite.org/docs/usage-reports-api-guide",
 		Progress: func(p reports.Progress) {
@@ -19,7 +20,8 @@ func (d *demo) report(ctx context.Context) error {
 			case reports.StageWaiting: // only when something went wrong, such as a lost response
 				d.say("waiting until %s: %s", p.Until.Local().Format(time.TimeOnly), p.Reason)
 			case reports.StageSending:
-				d.say("sent %d of %d subsets: %d datasets, %.1f MB compressed", p.Subsets, p.Total, p.Datasets, float64(p.Bytes)/1e6)
+				d.say("sent %d of %d subsets: %d datasets, %.1f MB compressed", p.Subsets, p.Total, p.Datasets,
+					float64(p.Bytes)/1e6)
 			}
 		},
 	})

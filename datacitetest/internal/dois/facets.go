@@ -17,13 +17,17 @@ import (
 // facets are the counts of a list that are supported (lupo app/models/doi.rb DOI_AGGREGATION_DEFINITIONS and
 // app/controllers/concerns/facetable.rb).
 var facets = map[string]facet{
-	"states":        top("aasm_state", 3, func(v string) bucket { return bucket{v, names.Titled(v)} }),
-	"resourceTypes": top("resource_type_id_and_name", 34, func(v string) bucket { id, title, _ := strings.Cut(v, ":"); return bucket{id, title} }),
-	"published":     published,
+	"states": top("aasm_state", 3, func(v string) bucket { return bucket{v, names.Titled(v)} }),
+	"resourceTypes": top("resource_type_id_and_name", 34, func(v string) bucket {
+		id, title, _ := strings.Cut(v, ":")
+		return bucket{id, title}
+	}),
+	"published": published,
 }
 
 // unsupportedFacets are those that the deployed service has besides.
-var unsupportedFacets = strings.Fields(`created registered providers clients affiliations prefixes schemaVersions linkChecksStatus subjects
+var unsupportedFacets = strings.Fields(
+	`created registered providers clients affiliations prefixes schemaVersions linkChecksStatus subjects
 	fieldsOfScience licenses certificates views downloads citations clientTypes viewCount downloadCount citationCount languages
 	registrationAgencies authors creatorsAndContributors personToWorkTypesMultilevel funders licensesWithMissing openLicenses contentUrlCount`)
 
@@ -47,7 +51,9 @@ func addFacets(meta object, p wire.Params, ix *store.Index, found search.Set, no
 		return wire.Facet.Refusal("all of them")
 	}
 	asked := func(name string) bool {
-		return slices.ContainsFunc(strings.Split(list, ","), func(w string) bool { return names.Underscored(strings.TrimSpace(w)) == names.Underscored(name) })
+		return slices.ContainsFunc(strings.Split(list, ","), func(w string) bool {
+			return names.Underscored(strings.TrimSpace(w)) == names.Underscored(name)
+		})
 	}
 	for _, name := range unsupportedFacets {
 		if asked(name) {
@@ -65,7 +71,9 @@ func addFacets(meta object, p wire.Params, ix *store.Index, found search.Set, no
 // tally counts the records of each value of a field, most frequent first.
 func tally(ix *store.Index, found search.Set, field string) (keys []string, counts map[string]int) {
 	counts = ix.Count(field, found)
-	keys = slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+	keys = slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
+	})
 	return keys, counts
 }
 

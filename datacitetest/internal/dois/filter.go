@@ -68,7 +68,8 @@ type filter func(ix *store.Index) search.Set
 type condition func(field, value string) (filter, error)
 
 // filters are those of specification §4.2, and the further ones of the deployed service
-// (lupo app/controllers/datacite_dois_controller.rb and app/models/doi.rb query). All must match; unknown values match nothing, empty ones everything.
+// (lupo app/controllers/datacite_dois_controller.rb and app/models/doi.rb query). All must match;
+// unknown values match nothing, empty ones everything.
 var filters = []struct {
 	name, fields string
 	condition    condition
@@ -91,10 +92,12 @@ var filters = []struct {
 	{"subject", "subjects.subject.keyword", terms(asIs)},
 	{"license", "rights_list.rightsIdentifier", terms(strings.ToLower)},
 	{"field_of_science", "subjects.subjectScheme", always(record.FOSScheme)},
-	{"field_of_science", "subjects.subject.keyword", terms(func(id string) string { return "FOS: " + names.Humanised(id) })},
+	{"field_of_science", "subjects.subject.keyword",
+		terms(func(id string) string { return "FOS: " + names.Humanised(id) })},
 	{"user_id", "creators.nameIdentifiers.nameIdentifier", term(record.ORCID)},
 	{"affiliation_id", "affiliation_id", term(record.RORID)},
-	{"funder_id", "funding_references.funderIdentifier", terms(func(id string) string { return "https://doi.org/" + doiFrom(id) })},
+	{"funder_id", "funding_references.funderIdentifier",
+		terms(func(id string) string { return "https://doi.org/" + doiFrom(id) })},
 	{"funded_by", "funder_rors", term(record.RORURL)},
 
 	{"has_citations", "citation_count", atLeast},
@@ -107,15 +110,18 @@ var filters = []struct {
 	{"has_downloads", "download_count", atLeast},
 
 	{"has_person", "creators.nameIdentifiers.nameIdentifierScheme", always("ORCID")},
-	{"has_organization", "creators.nameIdentifiers.nameIdentifierScheme contributors.nameIdentifiers.nameIdentifierScheme", always("ROR")},
-	{"has_affiliation", "creators.affiliation.affiliationIdentifierScheme contributors.affiliation.affiliationIdentifierScheme", always("ROR")},
+	{"has_organization", "creators.nameIdentifiers.nameIdentifierScheme contributors.nameIdentifiers.nameIdentifierScheme",
+		always("ROR")},
+	{"has_affiliation", "creators.affiliation.affiliationIdentifierScheme " +
+		"contributors.affiliation.affiliationIdentifierScheme", always("ROR")},
 	{"has_funder", "funding_references.funderIdentifierType", always("Crossref Funder ID")},
 }
 
 // unsupportedParameters are the parameters of the deployed service that this one does not
 // support, with the value that has an effect, "" for any.
 var unsupportedParameters = map[string]string{
-	"affiliation_country": "", "include_funder_child_organizations": "true", "enriched": "true", "page[scroll]": "", "callback": "",
+	"affiliation_country": "", "include_funder_child_organizations": "true", "enriched": "true", "page[scroll]": "",
+	"callback":  "",
 	"composite": "", "client_type": "", "re3data_id": "", "opendoar_id": "", "certificate": "",
 }
 
@@ -137,7 +143,8 @@ func checkPlayable(p wire.Params) error {
 }
 
 // alternatives are the filters of which one must match in the deployed service.
-var alternatives = strings.Fields("provider_id client_id affiliation_id funder_id has_organization has_affiliation has_funder")
+var alternatives = strings.Fields("provider_id client_id affiliation_id funder_id has_organization has_affiliation " +
+	"has_funder")
 
 func (s *Service) readFilters(p wire.Params) ([]filter, error) {
 	var keep, either []filter

@@ -15,10 +15,14 @@ import (
 // others without a writer are known but not served.
 var mediaTypes = []struct{ mediaType, format string }{
 	{"text/html", "json"}, {"application/xhtml+xml", "json"}, {"text/plain", "text"},
-	{"application/json", "json"}, {"text/x-json", "json"}, {"application/jsonrequest", "json"}, {"application/vnd.api+json", "json"},
-	{"text/csv", "csv"}, {"application/vnd.crossref.unixref+xml", "crossref"}, {"application/vnd.crosscite.crosscite+json", "crosscite"},
-	{"application/vnd.datacite.datacite+xml", "datacite"}, {"application/x-datacite+xml", "datacite"}, {"application/vnd.datacite.datacite+json", "datacite_json"},
-	{"application/vnd.schemaorg.ld+json", "schema_org"}, {"application/ld+json", "schema_org"}, {"application/vnd.jats+xml", "jats"},
+	{"application/json", "json"}, {"text/x-json",
+		"json"}, {"application/jsonrequest", "json"}, {"application/vnd.api+json", "json"},
+	{"text/csv", "csv"}, {"application/vnd.crossref.unixref+xml",
+		"crossref"}, {"application/vnd.crosscite.crosscite+json", "crosscite"},
+	{"application/vnd.datacite.datacite+xml",
+		"datacite"}, {"application/x-datacite+xml", "datacite"}, {"application/vnd.datacite.datacite+json", "datacite_json"},
+	{"application/vnd.schemaorg.ld+json",
+		"schema_org"}, {"application/ld+json", "schema_org"}, {"application/vnd.jats+xml", "jats"},
 	{"application/vnd.citationstyles.csl+json", "citeproc"}, {"application/citeproc+json", "citeproc"},
 	{"application/vnd.codemeta.ld+json", "codemeta"}, {"application/x-bibtex", "bibtex"},
 	{"application/x-research-info-systems", "ris"}, {"text/x-bibliography", "citation"},
@@ -44,7 +48,9 @@ func formatOf(mediaType string) string {
 func negotiated(q *wire.Request) string {
 	header := q.Header.Get("Accept")
 	list := strings.Split(header, ",")
-	if header == "" || len(list) > 1 && slices.ContainsFunc(list, func(t string) bool { return strings.HasPrefix(strings.TrimSpace(t), "*/*") }) {
+	if header == "" || len(list) > 1 && slices.ContainsFunc(list, func(t string) bool {
+		return strings.HasPrefix(strings.TrimSpace(t), "*/*")
+	}) {
 		return "json"
 	}
 	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(wire.Quality(b), wire.Quality(a)) })

@@ -42,7 +42,8 @@ func (s *Service) include(body object, p wire.Params, records []*record.Record, 
 // clientMembers are the attributes of a client, and their defaults
 // (lupo app/serializers/client_serializer.rb).
 var clientMembers = object{
-	"year": nil, "alternateName": nil, "description": nil, "language": []any{}, "clientType": "repository", "domains": "*", "re3data": nil,
+	"year": nil, "alternateName": nil, "description": nil, "language": []any{}, "clientType": "repository", "domains": "*",
+	"re3data":  nil,
 	"opendoar": nil, "issn": object{}, "url": nil, "created": nil, "updated": nil, "isActive": true, "name": nil, "symbol": nil,
 }
 
@@ -73,5 +74,6 @@ func (s *Service) client(rec *record.Record, single bool) object {
 			relationships["prefixes"] = object{"data": links}
 		}
 	}
-	return object{"id": names.Lower(rec.Client), "type": "clients", "attributes": attributes, "relationships": relationships}
+	return object{"id": names.Lower(rec.Client), "type": "clients", "attributes": attributes,
+		"relationships": relationships}
 }

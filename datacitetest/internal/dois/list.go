@@ -337,11 +337,13 @@ func nextQuery(p wire.Params, page map[string]string) string {
 }
 
 func singleView(p wire.Params) record.View {
-	return record.View{Affiliation: p["affiliation"] == "true", Publisher: p["publisher"] == "true", Detail: true, Single: true}
+	return record.View{Affiliation: p["affiliation"] == "true", Publisher: p["publisher"] == "true", Detail: true,
+		Single: true}
 }
 
 func (s *Service) listView(p wire.Params) record.View {
-	v := record.View{Affiliation: p["affiliation"] == "true", Publisher: p["publisher"] == "true", Detail: p["detail"] == "true"}
+	v := record.View{Affiliation: p["affiliation"] == "true", Publisher: p["publisher"] == "true",
+		Detail: p["detail"] == "true"}
 	if _, given := p["detail"]; given && s.Deployed {
 		v.Detail = true
 	}

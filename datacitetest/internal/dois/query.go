@@ -12,7 +12,8 @@ import (
 // renames are replacements that the deployed service makes anywhere in a query before
 // it searches, in this order.
 var renames = []struct{ from, to string }{
-	{"publicationYear", "publication_year"}, {"relatedIdentifiers", "related_identifiers"}, {"relatedItems", "related_items"},
+	{"publicationYear", "publication_year"}, {"relatedIdentifiers", "related_identifiers"},
+	{"relatedItems", "related_items"},
 	{"rightsList", "rights_list"}, {"fundingReferences", "funding_references"}, {"geoLocations", "geo_locations"},
 	{"version:", "version_info:"}, {"landingPage", "landing_page"}, {"contentUrl", "content_url"},
 	{"citationCount", "citation_count"}, {"viewCount", "view_count"}, {"downloadCount", "download_count"},

@@ -13,7 +13,8 @@ import (
 )
 
 // unsupported are the routes of the public servers that this service does not support, by
-// method and path (lupo and sashimi config/routes.rb). They are 501, since 404 would look like a response of those servers.
+// method and path (lupo and sashimi config/routes.rb). They are 501, since 404 would look like a
+// response of those servers.
 var unsupported = []struct {
 	form lazy.Pattern
 	what string
@@ -29,7 +30,8 @@ var unsupported = []struct {
 	{routes(`POST /dois/(undo|set-url|delete-test-dois|status|validate)`), "maintenance and trial runs"},
 	{routes(`GET /dois/random`), "random names"},
 	{routes(`\w+ /media/.+`), "the files of a DOI"},
-	{routes(`\w+ /(10\.|application/|text/).*|GET /dois/(application|text)/.+`), "records by the DOI alone, and media types in paths"},
+	{routes(`\w+ /(10\.|application/|text/).*|GET /dois/(application|text)/.+`),
+		"records by the DOI alone, and media types in paths"},
 	{routes(`\w+ /dois/.+/(media|metadata|activities|events)(/.+)?|GET /dois/.+/get-url`), "parts of a DOI"},
 }
 
@@ -54,7 +56,8 @@ func Owns(path string) bool {
 // specification leaves open, such as writing, is as in the deployed service.
 func (s *Service) Serve(q *wire.Request, path string) wire.Reply {
 	if q.Verb == http.MethodOptions {
-		return shared(q, wire.Reply{Status: http.StatusNoContent, Plain: true, Header: map[string]string{"Access-Control-Max-Age": "1728000"}})
+		return shared(q, wire.Reply{Status: http.StatusNoContent, Plain: true,
+			Header: map[string]string{"Access-Control-Max-Age": "1728000"}})
 	}
 	return shared(q, wire.InJSON(s.route(q, path)))
 }
@@ -64,8 +67,10 @@ func shared(q *wire.Request, reply wire.Reply) wire.Reply {
 	header := map[string]string{
 		"Access-Control-Allow-Credentials": "true",
 		"Access-Control-Allow-Methods":     "GET, POST, PUT, PATCH, DELETE, OPTIONS",
-		"Access-Control-Allow-Headers": "Accept,Access-Control-Allow-Origin,Access-Control-Expose-Headers,Access-Control-Allow-Methods," +
-			"Access-Control-Allow-Headers,Authorization,Cache-Control,Content-Type,DNT,If-Modified-Since,Keep-Alive,Origin,User-Agent,X-Mx-ReqToken,X-Requested-With",
+		"Access-Control-Allow-Headers": "Accept,Access-Control-Allow-Origin,Access-Control-Expose-Headers," +
+			"Access-Control-Allow-Methods," +
+			"Access-Control-Allow-Headers,Authorization,Cache-Control,Content-Type,DNT,If-Modified-Since,Keep-Alive,Origin," +
+			"User-Agent,X-Mx-ReqToken,X-Requested-With",
 	}
 	if q.Verb != http.MethodOptions {
 		header["Access-Control-Expose-Headers"] = "Authorization"

@@ -101,7 +101,8 @@ func (s *Service) writeDOI(q *wire.Request, path string) (wire.Reply, error) {
 }
 
 // transfer moves a DOI to another repository, any that there is, and changes nothing else.
-func (s *Service) transfer(q *wire.Request, account *record.Account, old *record.Record, data object) (wire.Reply, error) {
+func (s *Service) transfer(q *wire.Request, account *record.Account, old *record.Record,
+	data object) (wire.Reply, error) {
 	switch {
 	case account == nil:
 		return wire.Reply{}, errBadCredentials
@@ -223,7 +224,8 @@ func (s *Service) clientOf(data object, account *record.Account) (*record.Accoun
 	return nil, store.ErrNoRecord
 }
 
-func (s *Service) save(q *wire.Request, p wire.Params, account, client *record.Account, name string, sent record.Sent, path string) (wire.Reply, error) {
+func (s *Service) save(q *wire.Request, p wire.Params, account, client *record.Account, name string, sent record.Sent,
+	path string) (wire.Reply, error) {
 	var stored record.Record
 	existed := path != "" && s.Find(path) != nil
 	err := s.Change(name, func(rec *record.Record) (*record.Record, error) {

@@ -187,8 +187,8 @@ func (m *member) index(v any, ix *Index) {
 // Remove takes a record out.
 func (ix *Index) Remove(n int) { ix.live[n/64] &^= 1 << (n % 64) }
 
-// Copy returns an index with the same contents. What is added to it does not reach the first one, to which nothing may be
-// added any more.
+// Copy returns an index with the same contents. What is added to it does not reach the first one, to
+// which nothing may be added any more.
 func (ix *Index) Copy(record func(n int) map[string]any) *Index {
 	return &Index{Record: record, size: ix.size, live: slices.Clone(ix.live), root: ix.root.mapped(nil)}
 }

@@ -88,10 +88,12 @@ func (a *Accounts) Close() error { return a.db.Close() }
 
 // Add adds a curator, or gives one that exists another password and ends the sessions.
 func (a *Accounts) Add(ctx context.Context, name, password string) error {
-	if name == "" || utf8.RuneCountInString(name) > maxName || strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
+	if name == "" || utf8.RuneCountInString(name) > maxName || strings.TrimSpace(name) != name ||
+		strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return ErrName
 	}
-	return a.set(ctx, `INSERT INTO curator (name, hash) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET hash = ?2`, name, password)
+	return a.set(ctx, `INSERT INTO curator (name, hash) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET hash = ?2`, name,
+		password)
 }
 
 // set stores a password, unless the statement changes nothing, and ends the sessions.
@@ -175,19 +177,23 @@ func (a *Accounts) Login(ctx context.Context, name, password string, from From) 
 }
 
 // begin creates a session, unless the password has changed since it was compared.
-func (a *Accounts) begin(ctx context.Context, name string, stored []byte, from From) (session, browser string, err error) {
+func (a *Accounts) begin(ctx context.Context, name string, stored []byte,
+	from From) (session, browser string, err error) {
 	session, browser = rand.Text(), rand.Text()
 	now := time.Now()
 	work := func(tx *sql.Tx) error {
-		for _, forget := range []string{`DELETE FROM session WHERE expires < ?1`, `DELETE FROM browser WHERE expires < ?1 OR token = ?2`} {
+		for _, forget := range []string{`DELETE FROM session WHERE expires < ?1`,
+			`DELETE FROM browser WHERE expires < ?1 OR token = ?2`} {
 			if err := sqlite.Do(ctx, tx, forget, now.Unix(), hash(from.Browser)); err != nil {
 				return err
 			}
 		}
-		if err := sqlite.Do(ctx, tx, `INSERT INTO browser SELECT ?, name, ? FROM curator WHERE name = ?`, hash(browser), now.Add(Remembered).Unix(), name); err != nil {
+		if err := sqlite.Do(ctx, tx, `INSERT INTO browser SELECT ?, name, ? FROM curator WHERE name = ?`, hash(browser),
+			now.Add(Remembered).Unix(), name); err != nil {
 			return err
 		}
-		return changed(tx.ExecContext(ctx, `INSERT INTO session SELECT ?, name, ? FROM curator WHERE name = ? AND hash = ?`, hash(session), now.Add(lifetime).Unix(), name, stored))
+		return changed(tx.ExecContext(ctx, `INSERT INTO session SELECT ?, name, ? FROM curator WHERE name = ? AND hash = ?`,
+			hash(session), now.Add(lifetime).Unix(), name, stored))
 	}
 	return session, browser, a.db.Freeing(func() error { return sqlite.Change(ctx, a.db, work) })
 }
@@ -207,7 +213,8 @@ const replace = `UPDATE curator SET hash = ?2 WHERE name = ?1 AND hash = ?3`
 // session. If the clock has stepped back, sessions do not last longer: they end.
 func (a *Accounts) Curator(ctx context.Context, token string) (c Curator, err error) {
 	now := time.Now()
-	err = a.db.QueryRowContext(ctx, `SELECT name, administrator FROM session JOIN curator ON name = curator WHERE token = ? AND expires BETWEEN ? AND ?`,
+	err = a.db.QueryRowContext(ctx, `SELECT name, administrator FROM session JOIN curator ON name = curator WHERE token `+
+		`= ? AND expires BETWEEN ? AND ?`,
 		hash(token), now.Unix(), now.Add(lifetime).Unix()).Scan(&c.Name, &c.Administrator)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
@@ -229,7 +236,8 @@ func hash(token string) []byte {
 // check compares a password, and returns the hash that it has.
 func (a *Accounts) check(ctx context.Context, name, password string, from From) (stored []byte, err error) {
 	var known bool
-	err = a.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM browser WHERE token = ? AND curator = ? AND expires >= ?)`, hash(from.Browser), name, time.Now().Unix()).Scan(&known)
+	err = a.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM browser WHERE token = ? AND curator = ? AND expires `+
+		`>= ?)`, hash(from.Browser), name, time.Now().Unix()).Scan(&known)
 	if err != nil {
 		return nil, err
 	}

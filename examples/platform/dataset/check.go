@@ -34,7 +34,8 @@ func (d *Dataset) Faults(v *Version, by Repository) []Fault {
 			all.add("related"+strconv.Itoa(i), "This is the DOI of the dataset itself.")
 		}
 	}
-	if day := v.About.Embargo; day != "" && v.State != Withdrawn && day < cmp.Or(v.Published, time.Now().UTC().Format(time.DateOnly)) {
+	if day := v.About.Embargo; day != "" && v.State != Withdrawn && day < cmp.Or(v.Published,
+		time.Now().UTC().Format(time.DateOnly)) {
 		all.add("embargo", "This day is over. Leave the field empty, and the files are public as soon as the dataset is.")
 	}
 	if year := v.About.Year; year > v.Available()[:4] {

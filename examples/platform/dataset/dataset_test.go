@@ -21,7 +21,8 @@ func glacier(states ...dataset.State) *dataset.Dataset {
 	for i, state := range states {
 		v := &dataset.Version{
 			Dataset: 7, Number: i + 1, DOI: "10.5072/v" + string(rune('1'+i)), State: state,
-			About: dataset.About{Title: "100% {ice}_1", Year: "2026", License: "CC-BY-4.0", Creators: []dataset.Creator{{Family: "Lovelace", Given: "Ada"}, {Organisation: true, Family: "Rock and Ice"}}},
+			About: dataset.About{Title: "100% {ice}_1", Year: "2026", License: "CC-BY-4.0",
+				Creators: []dataset.Creator{{Family: "Lovelace", Given: "Ada"}, {Organisation: true, Family: "Rock and Ice"}}},
 			Files: []dataset.File{{Name: "a b.csv", Size: 3, SHA256: "abc"}},
 		}
 		if state != dataset.Draft {
@@ -76,7 +77,8 @@ func TestBibTeX(t *testing.T) {
 }
 `, glacier(dataset.Published).Versions[0].BibTeX(by))
 	v := glacier(dataset.Published).Versions[0]
-	v.About.Title, v.About.Creators = `ice { and } \}`, []dataset.Creator{{Family: "Rock and Sons", Given: "A, B"}, {Family: "{Ice"}}
+	v.About.Title, v.About.Creators = `ice { and } \}`, []dataset.Creator{{Family: "Rock and Sons", Given: "A, B"},
+		{Family: "{Ice"}}
 	entry := v.BibTeX(by)
 	assert.Equal(t, strings.Count(entry, "{"), strings.Count(entry, "}"), "BibTeX counts braces also after a backslash")
 	assert.Contains(t, entry, "author = {{Rock and Sons}, {A, B} and \\textbraceleft{}Ice},")
@@ -119,7 +121,8 @@ func TestSchemaOrg(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	for term, want := range map[string]string{"DataCollector": "Data collector", "IsSupplementTo": "Is supplement to", "Dataset": "Dataset", "": ""} {
+	for term, want := range map[string]string{"DataCollector": "Data collector", "IsSupplementTo": "Is supplement to",
+		"Dataset": "Dataset", "": ""} {
 		assert.Equal(t, want, dataset.Words(term))
 	}
 }

@@ -20,7 +20,8 @@ func (v *Version) Citation(by Repository) string {
 	for _, c := range v.About.Creators {
 		names = append(names, c.Name())
 	}
-	return fmt.Sprintf("%s (%s): %s. Version %d. %s. %s", strings.Join(names, "; "), v.Year(), v.CitedTitle(), v.Number, by.Name, v.Address())
+	return fmt.Sprintf("%s (%s): %s. Version %d. %s. %s", strings.Join(names, "; "), v.Year(), v.CitedTitle(), v.Number,
+		by.Name, v.Address())
 }
 
 // CitedTitle is the title without a full stop at the end.
@@ -28,7 +29,8 @@ func (v *Version) CitedTitle() string { return strings.TrimSuffix(v.About.Title,
 
 var (
 	notKey = regexp.MustCompile(`[^A-Za-z0-9]+`)
-	bibtex = strings.NewReplacer(`\`, `\textbackslash{}`, `{`, `\textbraceleft{}`, `}`, `\textbraceright{}`, `%`, `\%`, `&`, `\&`, `$`, `\$`, `#`, `\#`, `_`, `\_`,
+	bibtex = strings.NewReplacer(`\`, `\textbackslash{}`, `{`, `\textbraceleft{}`, `}`, `\textbraceright{}`, `%`, `\%`,
+		`&`, `\&`, `$`, `\$`, `#`, `\#`, `_`, `\_`,
 		`~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, "\n", " ", "\r", " ")
 )
 
@@ -45,7 +47,8 @@ func (v *Version) BibTeX(by Repository) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "@misc{%s,\n", notKey.ReplaceAllString(v.DOI, "-"))
 	for _, line := range [][2]string{
-		{"author", strings.Join(names, " and ")}, {"title", "{" + bibtex.Replace(v.About.Title) + "}"}, {"year", bibtex.Replace(v.Year())},
+		{"author", strings.Join(names, " and ")}, {"title", "{" + bibtex.Replace(v.About.Title) + "}"},
+		{"year", bibtex.Replace(v.Year())},
 		{"publisher", bibtex.Replace(by.Name)}, {"version", fmt.Sprint(v.Number)}, {"doi", v.DOI}, {"url", v.Address()},
 	} {
 		fmt.Fprintf(&b, "  %s = {%s},\n", line[0], line[1])
@@ -55,7 +58,8 @@ func (v *Version) BibTeX(by Repository) string {
 
 // bibtexName is a name, or a part of one, in braces if BibTeX would divide it.
 func bibtexName(text string, whole bool) string {
-	if text = bibtex.Replace(text); whole || strings.Contains(text, ",") || slices.Contains(strings.Fields(strings.ToLower(text)), "and") {
+	if text = bibtex.Replace(text); whole || strings.Contains(text, ",") ||
+		slices.Contains(strings.Fields(strings.ToLower(text)), "and") {
 		return "{" + text + "}"
 	}
 	return text
@@ -68,7 +72,8 @@ func (v *Version) RIS(by Repository) string {
 	for _, c := range a.Creators {
 		lines = append(lines, [2]string{"AU", c.Name()})
 	}
-	lines = append(lines, [][2]string{{"PY", v.Year()}, {"PB", by.Name}, {"ET", fmt.Sprint(v.Number)}, {"LA", a.Language}, {"DO", v.DOI}, {"UR", v.Address()}, {"AB", a.Description}}...)
+	lines = append(lines, [][2]string{{"PY", v.Year()}, {"PB", by.Name}, {"ET", fmt.Sprint(v.Number)}, {"LA", a.Language},
+		{"DO", v.DOI}, {"UR", v.Address()}, {"AB", a.Description}}...)
 	for _, keyword := range a.Keywords {
 		lines = append(lines, [2]string{"KW", keyword})
 	}
@@ -92,8 +97,10 @@ func (v *Version) Tags(by Repository) []Tag {
 	for _, c := range a.Creators {
 		tags = append(tags, Tag{"citation_author", c.Name()})
 	}
-	return append(tags, Tag{"citation_publication_date", strings.ReplaceAll(v.Issued(), "-", "/")}, Tag{"citation_publisher", by.Name}, Tag{"citation_doi", v.DOI},
-		Tag{"citation_language", a.Language}, Tag{"citation_keywords", strings.Join(a.Keywords, "; ")}, Tag{"citation_abstract_html_url", by.Public + v.Path()})
+	return append(tags, Tag{"citation_publication_date", strings.ReplaceAll(v.Issued(), "-", "/")},
+		Tag{"citation_publisher", by.Name}, Tag{"citation_doi", v.DOI},
+		Tag{"citation_language", a.Language}, Tag{"citation_keywords",
+			strings.Join(a.Keywords, "; ")}, Tag{"citation_abstract_html_url", by.Public + v.Path()})
 }
 
 // SchemaOrg describes a version to search engines.
@@ -113,10 +120,12 @@ func (d *Dataset) SchemaOrg(v *Version, by Repository) map[string]any {
 		keywords = append(keywords, keyword)
 	}
 	for _, s := range a.Subjects {
-		keywords = append(keywords, dropEmpty(map[string]any{"@type": "DefinedTerm", "name": s.Term, "inDefinedTermSet": s.Scheme, "url": s.URI}))
+		keywords = append(keywords, dropEmpty(map[string]any{"@type": "DefinedTerm", "name": s.Term,
+			"inDefinedTermSet": s.Scheme, "url": s.URI}))
 	}
 	for _, f := range v.Open(now) {
-		files = append(files, map[string]any{"@type": "DataDownload", "name": f.Name, "contentUrl": address + "/files/" + url.PathEscape(f.Name), "contentSize": fmt.Sprint(f.Size), "sha256": f.SHA256})
+		files = append(files, map[string]any{"@type": "DataDownload", "name": f.Name,
+			"contentUrl": address + "/files/" + url.PathEscape(f.Name), "contentSize": fmt.Sprint(f.Size), "sha256": f.SHA256})
 	}
 	m := map[string]any{
 		// schema.org has no term for the day from which the files are public.
@@ -124,7 +133,8 @@ func (d *Dataset) SchemaOrg(v *Version, by Repository) map[string]any {
 		"@type":    v.SchemaType(), "@id": v.Address(), "identifier": v.Address(), "url": address,
 		"name": a.Title, "description": a.Description, "measurementTechnique": a.Methods, "inLanguage": a.Language, "version": fmt.Sprint(v.Number),
 		"datePublished": v.Issued(), "dcterms:available": v.Available(),
-		"license": "https://spdx.org/licenses/" + a.License, "conditionsOfAccess": v.Access(now), "isAccessibleForFree": v.State == Published && !v.Embargoed(now),
+		"license": "https://spdx.org/licenses/" +
+			a.License, "conditionsOfAccess": v.Access(now), "isAccessibleForFree": v.State == Published && !v.Embargoed(now),
 		"publisher": organisation(by.Name, ""), "isPartOf": map[string]any{"@type": "Dataset", "@id": doi.URL(d.DOI)},
 		"creator": creators, "contributor": contributors, "funder": funders, "keywords": keywords, "distribution": files,
 	}
@@ -139,8 +149,9 @@ func (d *Dataset) SchemaOrg(v *Version, by Repository) map[string]any {
 
 // properties are those of schema.org for relations to other works.
 var properties = map[metadata.RelationType]string{
-	metadata.RelationIsSupplementTo: "subjectOf", metadata.RelationIsDescribedBy: "subjectOf", metadata.RelationIsDocumentedBy: "subjectOf",
-	metadata.RelationIsCitedBy: "subjectOf", metadata.RelationIsReferencedBy: "subjectOf", metadata.RelationCites: "citation", metadata.RelationReferences: "citation",
+	metadata.RelationIsSupplementTo: "subjectOf", metadata.RelationIsDescribedBy: "subjectOf",
+	metadata.RelationIsDocumentedBy: "subjectOf",
+	metadata.RelationIsCitedBy:      "subjectOf", metadata.RelationIsReferencedBy: "subjectOf", metadata.RelationCites: "citation", metadata.RelationReferences: "citation",
 	metadata.RelationIsDerivedFrom: "isBasedOn", metadata.RelationHasPart: "hasPart",
 }
 
@@ -148,11 +159,13 @@ var properties = map[metadata.RelationType]string{
 // types that are not in the map are a CreativeWork.
 var (
 	Types = []metadata.ResourceTypeGeneral{
-		metadata.ResourceTypeDataset, metadata.ResourceTypeAudiovisual, metadata.ResourceTypeCollection, metadata.ResourceTypeComputationalNotebook, metadata.ResourceTypeImage,
+		metadata.ResourceTypeDataset, metadata.ResourceTypeAudiovisual, metadata.ResourceTypeCollection,
+		metadata.ResourceTypeComputationalNotebook, metadata.ResourceTypeImage,
 		metadata.ResourceTypeInteractiveResource, metadata.ResourceTypeModel, metadata.ResourceTypeSoftware, metadata.ResourceTypeSound, metadata.ResourceTypeWorkflow, metadata.ResourceTypeOther,
 	}
 	schemaOrgTypes = map[metadata.ResourceTypeGeneral]string{
-		metadata.ResourceTypeDataset: "Dataset", metadata.ResourceTypeAudiovisual: "MediaObject", metadata.ResourceTypeCollection: "Collection",
+		metadata.ResourceTypeDataset: "Dataset", metadata.ResourceTypeAudiovisual: "MediaObject",
+		metadata.ResourceTypeCollection:            "Collection",
 		metadata.ResourceTypeComputationalNotebook: "SoftwareSourceCode", metadata.ResourceTypeImage: "ImageObject", metadata.ResourceTypeSoftware: "SoftwareSourceCode",
 		metadata.ResourceTypeSound: "AudioObject",
 	}
@@ -177,7 +190,8 @@ func (c Creator) schemaOrg() map[string]any {
 		return organisation(c.Family, c.ROR)
 	}
 	person := map[string]any{
-		"@type": "Person", "@id": c.Address(), "familyName": c.Family, "givenName": c.Given, "name": strings.TrimSpace(c.Given + " " + c.Family),
+		"@type": "Person", "@id": c.Address(), "familyName": c.Family, "givenName": c.Given,
+		"name": strings.TrimSpace(c.Given + " " + c.Family),
 	}
 	var in []any
 	for _, of := range c.Affiliations {

@@ -30,10 +30,12 @@ func (d *Dataset) versions() metadata.Versions {
 func (d *Dataset) Wanted(by Repository) []reconcile.Desired {
 	var all []reconcile.Desired
 	for i, v := range slices.Backward(d.Public()) {
-		all = append(all, reconcile.Desired{DOI: v.DOI, URL: by.Public + v.Path(), State: v.State.doi(), Metadata: d.Record(v, by), Whole: true})
+		all = append(all, reconcile.Desired{DOI: v.DOI, URL: by.Public + v.Path(), State: v.State.doi(),
+			Metadata: d.Record(v, by), Whole: true})
 		if newest := i == len(d.Public())-1; newest {
 			latest := d.Latest()
-			all = append(all, reconcile.Desired{DOI: d.DOI, URL: by.Public + d.Path(), State: latest.State.doi(), Metadata: d.concept(latest, by), Whole: true})
+			all = append(all, reconcile.Desired{DOI: d.DOI, URL: by.Public + d.Path(), State: latest.State.doi(),
+				Metadata: d.concept(latest, by), Whole: true})
 		}
 	}
 	return all
@@ -67,7 +69,9 @@ func (d *Dataset) Record(v *Version, by Repository) *metadata.Record {
 		RightsList:      []metadata.Rights{metadata.SPDX(a.License)},
 		Dates:           v.dates(),
 	}
-	for _, text := range []metadata.Description{{Description: a.Description, DescriptionType: metadata.DescriptionAbstract}, {Description: a.Methods, DescriptionType: metadata.DescriptionMethods}} {
+	for _, text := range []metadata.Description{
+		{Description: a.Description, DescriptionType: metadata.DescriptionAbstract},
+		{Description: a.Methods, DescriptionType: metadata.DescriptionMethods}} {
 		if text.Description != "" {
 			r.Descriptions = append(r.Descriptions, text)
 		}
@@ -85,7 +89,8 @@ func (d *Dataset) Record(v *Version, by Repository) *metadata.Record {
 		r.Creators = append(r.Creators, c.record())
 	}
 	for _, c := range a.Contributors {
-		r.Contributors = append(r.Contributors, metadata.Contributor{Creator: c.record(), ContributorType: metadata.ContributorType(c.Role)})
+		r.Contributors = append(r.Contributors,
+			metadata.Contributor{Creator: c.record(), ContributorType: metadata.ContributorType(c.Role)})
 	}
 	for _, related := range a.Related {
 		r.RelatedIdentifiers = append(r.RelatedIdentifiers, related.record())
@@ -159,7 +164,8 @@ func (v *Version) dates() []metadata.Date {
 	if v.Published == "" {
 		return nil // a draft
 	}
-	dates := []metadata.Date{{Date: v.Issued(), DateType: metadata.DateIssued}, {Date: v.Available(), DateType: metadata.DateAvailable}}
+	dates := []metadata.Date{{Date: v.Issued(), DateType: metadata.DateIssued},
+		{Date: v.Available(), DateType: metadata.DateAvailable}}
 	if v.Available() > v.Published {
 		dates = append(dates, metadata.Date{Date: v.Published, DateType: metadata.DateAccepted}) // an embargo
 	}
