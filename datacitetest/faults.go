@@ -30,14 +30,14 @@ import (
 // Only a compressed PUT that replaces a report has document-removed and rows-destroyed. A
 // plain write to an existing report has no row-inserted; a plain write of a new report does
 // row-inserted and header-committed in one step. If a request does not reach the step of its
-// fault, it completes; for Crash the response is dropped anyway.
+// fault, it completes; for FaultCrash the response is dropped anyway.
 type Fault struct {
-	Kind   FaultKind // "" means Status; another text is 501
-	Status int       // for Status and StatusAfter; 0 means 503
-	// how long the client waits for the response, or for the end of the connection; for Stall, the length of the pause
+	Kind   FaultKind // "" means FaultStatus; another text is 501
+	Status int       // for FaultStatus and FaultStatusAfter; 0 means 503
+	// how long the client waits for the response, or for the end of the connection; for FaultStall, the length of the pause
 	Delay      time.Duration
-	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
-	Step       string        // for Stall and Crash: a step of the list above; another text is 501
+	RetryAfter time.Duration // sent with FaultStatus and FaultStatusAfter in whole seconds, rounded up; 0 means not at all
+	Step       string        // for FaultStall and FaultCrash: a step of the list above; another text is 501
 
 	// Behind moves the fault between the metadata store and its backend. The client gets
 	// the store's response to it: 403 "Access is denied" for a dropped connection, 408

@@ -29,7 +29,7 @@ type Draft struct {
 	Prefix string // for Create without DOI: the service chooses a suffix under this prefix
 	URL    string // required for a registered or findable DOI
 	Event  Event  // "" leaves the state as it is; a new DOI becomes a draft
-	Reason string // why the DOI is hidden, with Hide; Publish removes it
+	Reason string // why the DOI is hidden, with EventHide; EventPublish removes it
 
 	metadata.Record        // the metadata; its DOI must be that of the Draft or empty
 	MetadataXML     []byte // well-formed metadata XML with this DOI or none; properties of Record override it
@@ -63,7 +63,7 @@ var clearable = strings.Fields(`url reason contentUrl container creators contrib
 // current state does not allow; [Client.ChangeState] reports it.
 type Event string
 
-// The events. Publish has the same effect as Register of package mds.
+// The events. EventPublish has the same effect as mds.Register.
 const (
 	EventPublish  Event = "publish"  // from draft or registered to findable
 	EventRegister Event = "register" // from draft to registered: the DOI resolves, but searching does not find it

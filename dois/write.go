@@ -110,11 +110,11 @@ type EventOptions struct {
 	Reason string // shown in Record.Reason, such as why a DOI is hidden; "" removes that of an earlier change
 }
 
-// ChangeState changes the state of a DOI by an [Event]. Publish and RegisterHidden need a URL and
+// ChangeState changes the state of a DOI by an [Event]. EventPublish and EventRegister need a URL and
 // complete metadata; the Details of the [*datacite.Error] name missing values.
 //
 // A DOI that already has the new state is left unchanged, except for its Reason: a new one is
-// stored, and Publish removes an old one. An event that the state does not allow is
+// stored, and EventPublish removes an old one. An event that the state does not allow is
 // [datacite.ErrNotAllowed], and an unknown DOI [datacite.ErrNotFound]: the service would ignore the
 // event, or create the DOI, so the record is read first.
 //

@@ -34,7 +34,7 @@ type Document struct {
 	ContentType string
 	Data        []byte
 
-	// OtherDOI permits metadata that name another DOI, which the service replaces. Without
+	// AllowOtherDOI permits metadata that name another DOI, which the service replaces. Without
 	// it, such metadata are refused, since they nearly always belong to the other DOI.
 	AllowOtherDOI bool
 

@@ -18,7 +18,7 @@ type Registration struct {
 	URL         string
 	Change      Change
 	StateBefore State    // StateRegisteredOrFindable if the DOI API was not asked or did not show the DOI
-	State       State    // StateFindable; with ErrHidden equal to Before
+	State       State    // StateFindable; with ErrHidden equal to StateBefore
 	Altered     []string // differences between the stored and the given metadata, as text for people
 
 	// Warnings are about the given metadata, such as values that the service keeps in XML but
@@ -45,9 +45,9 @@ type RegisterOptions struct {
 	// is or may be hidden stays as it is ([ErrHidden]).
 	Show bool
 
-	// Before is called before the first write for a DOI, with its state. If it returns an
+	// BeforeWrite is called before the first write for a DOI, with its state. If it returns an
 	// error, nothing is written, and the registration fails with that error, which is never
-	// Temporary. Use Before to save a name before it is sent, or to refuse a name that is
+	// Temporary. Use it to save a name before it is sent, or to refuse a name that is
 	// taken. nil allows every write.
 	BeforeWrite func(ctx context.Context, doi string, found State) error
 }
@@ -63,7 +63,7 @@ type RegisterOptions struct {
 // [Client.PutURL], or remove the draft with [Client.DeleteDraft]. If reading back
 // fails, the error matches [ErrUnconfirmed]. A DOI that is or may be hidden is [ErrHidden] unless
 // RegisterOptions.Show is set, because every write of this interface makes the DOI findable; only this error comes
-// with a Registration, whose Change is Unchanged if only the state differs.
+// with a Registration, whose Change is ChangeNone if only the state differs.
 //
 // Metadata are compared as XML, without the identifier, blanks between elements, comments and the
 // order of attributes. Changes that the deployed service always makes are in Registration.Altered

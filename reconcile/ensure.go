@@ -34,7 +34,7 @@ type Options struct {
 	// again. Adapt is called after each look.
 	Adapt Adapter
 
-	// Before is called before each write, with the Draft that is sent. After an error nothing
+	// BeforeWrite is called before each write, with the Draft that is sent. After an error nothing
 	// is written, and the DOI is not tried again. Use it to save a new name before it is sent.
 	BeforeWrite func(ctx context.Context, o *Outcome) error
 
@@ -83,7 +83,7 @@ type Outcome struct {
 // findable in between.
 //
 // Errors are those of [dois.Client.Get], [dois.Client.Create] and [dois.Client.Update], and of
-// Adapt and Before; [ErrLoss]; [ErrHalfWritten]; [ErrNotAsDesired]; and [datacite.ErrConflict] if the DOI exists
+// Adapt and BeforeWrite; [ErrLoss]; [ErrHalfWritten]; [ErrNotAsDesired]; and [datacite.ErrConflict] if the DOI exists
 // and the account does not see it. With ErrLoss and ErrHalfWritten, the Outcome is not nil.
 //
 // On [RoadBoth], a context that ends after the first write does not keep the second from being sent, for

@@ -69,20 +69,20 @@ type SubmitState string
 
 // The states after a failed submission.
 const (
-	// Untouched: the service refused the first subset. The report is unchanged, except that
+	// SubmitUntouched: the service refused the first subset. The report is unchanged, except that
 	// for some faults of the header the deployed service drops the old data before it
 	// refuses the request.
 	SubmitUntouched SubmitState = "untouched"
-	// Incomplete: exactly Stored is stored. Run Submit again to continue.
+	// SubmitIncomplete: exactly Stored is stored. Run Submit again to continue.
 	SubmitIncomplete SubmitState = "incomplete"
-	// Unclear: the subset after Stored may be stored too, and if Stored is empty, the old
+	// SubmitUnclear: the subset after Stored may be stored too, and if Stored is empty, the old
 	// report may be gone. Run Submit again; it waits until the last request has certainly
 	// ended, and reads the stored report.
 	SubmitUnclear SubmitState = "unclear"
-	// Disturbed: the service also holds other data. Make sure that no other program submits
+	// SubmitDisturbed: the service also holds other data. Make sure that no other program submits
 	// this report, and run Submit again; it starts over.
 	SubmitDisturbed SubmitState = "disturbed"
-	// Broken: the service can no longer read the report. Ask its operator, with
+	// SubmitBroken: the service can no longer read the report. Ask its operator, with
 	// the id of the report and of the request.
 	SubmitBroken SubmitState = "broken"
 )

@@ -55,7 +55,7 @@ var registrars = map[string]registrar{
 			}
 			return err
 		}),
-	"`dois.Create` with `Publish`": func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error {
+	"`dois.Create` with `EventPublish`": func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error {
 		for _, w := range want {
 			if _, err := srv.DOIs().Create(ctx,
 				&dois.Draft{DOI: w.DOI, URL: w.URL, Record: *w.Metadata, Event: dois.EventPublish}); err != nil {

@@ -75,7 +75,7 @@ func (s *Tally) add(o Tally) {
 // sorted in memory or in temporary files, on all processors, so memory does not grow
 // with their number. The same events make the same rows in any order.
 //
-// An event with an invalid DOI is left out: Options.Faulty names it, and Summary.InvalidDOI counts it.
+// An event with an invalid DOI is left out: Options.Faulty names it, and Tally.InvalidDOI counts it.
 // An error of events ends the sequence before the first row. So do events that have other faults
 // ([Event.Validate]): after the last event, the first 100 of them are returned together as a
 // [*datacite.ValidationError], with their numbers.

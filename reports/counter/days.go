@@ -57,7 +57,7 @@ type AddOptions struct {
 	// Replace says that the given sources are complete for their days: counts of other logs
 	// for these days are discarded. Without it, a day of which a log is missing is an error.
 	Replace bool
-	// Summary receives the numbers of events; it may be nil. OtherMonths, NoDataset and InvalidDOI are of the sources
+	// Tally receives the numbers of events; it may be nil. OtherMonths, NoDataset and InvalidDOI are of the sources
 	// that were new, the others of the days that were counted. What both lack was counted before.
 	Tally *Tally
 }

@@ -1,6 +1,6 @@
 // Package logs reads the accesses in log files, for package counter to count.
 //
-//	opts := &logs.Options{Location: berlin, Period: october, Summary: &sum}
+//	opts := &logs.Options{Location: berlin, Period: october, Stats: &sum}
 //	events := logs.Read([]logs.Log{logs.FromReader("counter_2026-10-14.log", file)}, logs.Dataverse, opts)
 //	rows := counter.Count(events, &counter.Options{Location: berlin, Period: october})
 //

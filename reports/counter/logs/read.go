@@ -25,7 +25,7 @@ import (
 
 // Options are the optional settings of [Read].
 type Options struct {
-	// Summary receives the numbers of lines by outcome, even if Read fails; it may be nil.
+	// Stats receives the numbers of lines by outcome, even if Read fails; it may be nil.
 	Stats *Stats
 
 	// Tolerance says which unreadable lines are left out; the zero value means none: each is
@@ -36,12 +36,12 @@ type Options struct {
 	// it may be nil.
 	Faulty func(datacite.Finding)
 
-	// AllowCut accepts a compressed log that ends too soon, and reads it without its last,
-	// incomplete line. FileSummary.Truncated is then true.
+	// AllowTruncated accepts a compressed log that ends too soon, and reads it without its last,
+	// incomplete line. FileStats.Truncated is then true.
 	AllowTruncated bool
 
-	// Location is the time zone of the platform, for Summary.Offsets and FileSummary.Hours;
-	// nil means UTC. Period is the period that is counted, for FileSummary.Hours; the zero
+	// Location is the time zone of the platform, for Stats.Offsets and FileStats.Hours;
+	// nil means UTC. Period is the period that is counted, for FileStats.Hours; the zero
 	// value leaves them out. It does not select lines: all are read.
 	Location *time.Location
 	Period   reports.Period

@@ -28,7 +28,7 @@ func (c *Counts) add(o Counts) {
 	c.Faulty += o.Faulty
 }
 
-// A Summary has the numbers of lines of all logs by outcome.
+// Stats are the numbers of lines of all logs by outcome.
 type Stats struct {
 	Counts
 	Faults  []CodeFaults // most lines first
@@ -36,7 +36,7 @@ type Stats struct {
 	Files   []FileStats  // in their order
 }
 
-// A FileSummary describes the lines of a log.
+// FileStats are the numbers of lines of one log.
 type FileStats struct {
 	Name string
 	Counts

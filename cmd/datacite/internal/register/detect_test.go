@@ -110,7 +110,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// FuzzDetect: it never panics, and what it takes can be sent with OtherDOI; the rest of XML is checked later.
+// FuzzDetect: it never panics, and what it takes can be sent with AllowOtherDOI; the rest of XML is checked later.
 func FuzzDetect(f *testing.F) {
 	for _, text := range detected {
 		f.Add([]byte(text))
