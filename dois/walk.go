@@ -15,6 +15,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
 )
@@ -212,6 +213,8 @@ func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool
 		case isTooMuch(err) && w.shrink():
 			o.Page, failures = w.pos.Page, 0
 			continue
+		case errors.Is(err, datacite.ErrTooLarge) && len(w.current) > before:
+			continue // all have arrived, and there is room for the rest of the page when they come again
 		case !errors.Is(err, datacite.ErrUnreadable) || errors.Is(err, datacite.ErrTooLarge):
 			return nil, err
 		case len(w.current) > before:
@@ -285,14 +288,20 @@ func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) b
 		return nil, err
 	}
 	defer res.Body.Close()
-	p := &page{fields: o.Fields, limit: o.maxRecords(), place: func() *Record {
-		return &Record{}
-	}, each: func(r *Record) error { return w.take(r, each) }}
-	isFirst := len(w.current) == 0
+	// A record that arrived before is not kept again. So a page of those that have arrived fits, if this one does not.
+	var budget *jsonlex.Budget
+	var left int64
+	p := &page{fields: o.Fields, limit: o.maxRecords(), place: func() *Record { return &Record{} },
+		each: func(r *Record) error {
+			if w.current[r.DOI] {
+				budget.GiveBack(left)
+			}
+			left = budget.Left()
+			return w.take(r, each)
+		}}
 	err = cmp.Or(w.client.core.Decode(res.Body, func(d *decoder) error {
-		if isFirst { // a page of those that have arrived fits
-			d.Budget().Reserve()
-		}
+		budget = d.Budget()
+		left = budget.Left()
 		return p.read(d)
 	}), p.check(o.Page))
 	if _, ok := errors.AsType[*IncompleteError](err); err == nil || ok || err == bulk.ErrLeft {

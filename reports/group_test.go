@@ -97,7 +97,7 @@ func TestGroupAddsUp(t *testing.T) {
 	assert.Empty(t, list)
 	list, err = grouped(rowsOf(use("10.5072/a", 1, "", math.MaxInt64-1), use("10.5072/a", 2, "", 1)), nil)
 	require.NoError(t, err)
-	assert.EqualValues(t, math.MaxInt64, list[0].Performance[0].Instance[0].Count)
+	assert.EqualValues(t, int64(math.MaxInt64), list[0].Performance[0].Instance[0].Count)
 }
 
 // TestGroupInAnyOrder: the same rows make the same datasets in the same order, in

@@ -132,8 +132,11 @@ type Budget struct{ allowed, left int64 }
 // NewBudget allows so many bytes.
 func NewBudget(bytes int64) *Budget { return &Budget{bytes, bytes} }
 
-// Reserve takes a sixteenth of what is allowed for what else there may be.
-func (b *Budget) Reserve() { b.left -= b.allowed / 16 }
+// Left is how much may still be made.
+func (b *Budget) Left() int64 { return b.left }
+
+// GiveBack has left what was left before something was made that is not kept.
+func (b *Budget) GiveBack(left int64) { b.left = left }
 
 // Renew allows as much again.
 func (b *Budget) Renew() { b.left = b.allowed }
