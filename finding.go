@@ -65,7 +65,8 @@ const (
 const (
 	CodeZero       Code = "zero"       // a count of 0, which is needed only to remove an earlier number
 	CodeIncomplete Code = "incomplete" // the counts by country add up to less than the whole count
-	// counts that contradict each other; Submit refuses them unless AllowInconsistent is set
+	// CodeInconsistent: counts that contradict each other; Submit refuses them unless
+	// AllowInconsistent is set
 	CodeInconsistent Code = "inconsistent"
 	CodeCorrected    Code = "corrected" // an identifier that is sent in another form, which the service can read
 )

@@ -17,7 +17,8 @@ const (
 
 // An Account is a repository, a member or the lead of a consortium that may use the server. All fields are optional.
 type Account struct {
-	// "" means Username; in lower case it is the client id, up to the dot the provider id, that is, the member
+	// Username is, in lower case, the client id, and up to the dot the provider id, that is, the
+	// member; "" means the constant Username
 	Username string
 	Password string   // "" means Password
 	Prefixes []string // under which it may register DOIs; nil means Prefix alone; a member has none

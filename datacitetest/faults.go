@@ -34,7 +34,8 @@ import (
 type Fault struct {
 	Kind   FaultKind // "" means FaultStatus; another text is 501
 	Status int       // for FaultStatus and FaultStatusAfter; 0 means 503
-	// how long the client waits for the response, or for the end of the connection; for FaultStall, the length of the pause
+	// Delay: how long the client waits for the response, or for the end of the connection; for
+	// FaultStall, the length of the pause
 	Delay      time.Duration
 	RetryAfter time.Duration // sent with FaultStatus and FaultStatusAfter in whole seconds, rounded up; 0 means not at all
 	Step       string        // for FaultStall and FaultCrash: a step of the list above; another text is 501
@@ -56,13 +57,13 @@ const (
 	FaultDropDuring  FaultKind = "drop-during"  // dropped in the middle of the request's body: nothing was done
 	FaultDropAfter   FaultKind = "drop-after"   // the work was done, the response is lost
 	FaultCutResponse FaultKind = "cut-response" // the work was done, the response breaks off half-way
-	// a load balancer responds with Fault.Status with a page of HTML: nothing was done
+	// FaultStatus: nothing was done, a load balancer responds with Fault.Status and a page of HTML
 	FaultStatus      FaultKind = "status"
 	FaultStatusAfter FaultKind = "status-after" // the work was done, a load balancer responds with Fault.Status
 	FaultDelay       FaultKind = "delay"        // the work was done, the response comes after Fault.Delay
-	// a Deployed server stops for Fault.Delay at Fault.Step of its work, then goes on and responds
+	// FaultStall: a Deployed server stops for Fault.Delay at Fault.Step, then goes on and responds
 	FaultStall FaultKind = "stall"
-	// dropped, because a Deployed server died at Fault.Step: later steps were not carried out
+	// FaultCrash: dropped, because a Deployed server died at Fault.Step; later steps were not done
 	FaultCrash FaultKind = "crash"
 )
 

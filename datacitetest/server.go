@@ -37,10 +37,12 @@ const (
 // Options are the optional settings of a server.
 type Options struct {
 	Behaviour Behaviour // "" means Deployed
-	// do not listen: only the server's clients and HTTPClient reach it; required inside testing/synctest
+	// NoPort: the server does not listen. Only the server's clients and HTTPClient reach it; required inside
+	// testing/synctest
 	NoPort bool
 	Now    func() time.Time // the server's clock; nil means time.Now
-	// accounts of the server; the clients use the first unless As selects another; nil means one zero Account
+	// Accounts: the clients use the first unless As selects another; nil means
+	// one zero Account
 	Accounts []Account
 	Faults   Faults // faults of requests; nil means none
 

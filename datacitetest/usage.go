@@ -12,7 +12,8 @@ import (
 type UsageEvent struct {
 	ReportID string
 	DOI      string // of the record that shows it, in lower case; registered or not
-	// reports.MetricUniqueDatasetInvestigations are views, reports.MetricUniqueDatasetRequests downloads
+	// Metric: reports.MetricUniqueDatasetInvestigations are views, reports.MetricUniqueDatasetRequests
+	// downloads
 	Metric reports.MetricType
 	Month  string // such as "2026-10"
 	Count  int64

@@ -39,10 +39,12 @@ type Draft struct {
 	ContentURL    []string   // where the content itself is
 	Container     *Container // the series, journal or collection that the resource is in
 
-	// attributes to remove, such as "version"; a container that the service derives from other attributes stays
+	// Clear: attributes to remove, such as "version"; a container that the service derives from other
+	// attributes stays
 	Clear []string
 	Extra map[string]any // other attributes, sent unchanged; only attributes without a field here
-	// the repository account of a new DOI, if the login is not a repository's; Transfer moves existing ones
+	// ClientID: the repository account of a new DOI, if the login is not a repository's; Transfer
+	// moves existing ones
 	ClientID string
 
 	Response *GetOptions // which parts of the record are returned

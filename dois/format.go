@@ -40,7 +40,7 @@ const (
 // locale, the deployed service silently uses the defaults of both; a text that cannot be a
 // style or a locale is a [*datacite.ValidationError].
 type CitationOptions struct {
-	// of the Citation Style Language, such as "apa" or "chicago-author-date"; "" means apa
+	// Style: of the Citation Style Language, such as "apa" or "chicago-author-date"; "" means apa
 	Style  string `url:"style,omitempty"`
 	Locale string `url:"locale,omitempty"` // such as "de-DE"; "" means en-US
 }

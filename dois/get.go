@@ -18,9 +18,10 @@ import (
 // GetOptions select the parts of a record that the service sends. Affiliations and the
 // publisher always come with their identifiers, which Record.Draft needs for an update.
 type GetOptions struct {
-	// the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
+	// Detail: the attributes of specification §2.2 that a list leaves out; the deployed service always
+	// sends them here
 	Detail bool `url:"detail,omitempty"`
-	// resources for Record.Included; the service knows "client" and "media"
+	// Include: resources for Record.Included; the service knows "client" and "media"
 	Include []string `url:"include,comma,omitempty"`
 }
 

@@ -34,22 +34,24 @@ type ListOptions struct {
 	Page   query.Page   `url:"-"`              // the page; see package query for its rules
 	Sample query.Sample `url:"-"`              // a random selection instead of a page
 
-	// of one of these providers: members or organizations of a consortium; for a consortium itself use ConsortiumID
+	// ProviderID: DOIs of one of these providers: members or organizations of a consortium; for a
+	// consortium itself use ConsortiumID
 	ProviderID     []string `url:"provider-id,comma,omitempty"`
 	ClientID       []string `url:"client-id,comma,omitempty"`        // of one of these clients, that is, repositories
 	ConsortiumID   string   `url:"consortium-id,omitempty"`          // of one consortium
 	ResourceTypeID []string `url:"resource-type-id,comma,omitempty"` // resourceTypeGeneral, such as "dataset"
 	Prefix         []string `url:"prefix,comma,omitempty"`           // such as "10.5072"
-	// registered in a year, such as "2020", or from one to another, such as "2019,2021"
+	// Registered: registered in a year, such as "2020", or from one to another, such as "2019,2021"
 	Registered string `url:"registered,omitempty"`
-	// created in the service in a year, as for Registered; for times of day see query.Field.BetweenTimes
+	// Created: created in the service in a year, as for Registered; for times of day see
+	// query.Field.BetweenTimes
 	Created string `url:"created,omitempty"`
-	// version of the metadata schema as the writer gave it, such as "4" or "4.5"
+	// SchemaVersion: version of the metadata schema as the writer gave it, such as "4" or "4.5"
 	SchemaVersion string `url:"schema-version,omitempty"`
 
 	// Filters of the deployed service that the specification does not name.
 
-	// these DOI names, at most 1,000; unknown names are left out; no other filter may be set
+	// IDs: these DOI names, at most 1,000; unknown names are left out; no other filter may be set
 	IDs       []string `url:"ids,comma,omitempty"`
 	States    []State  `url:"state,comma,omitempty"` // in one of these states; without credentials findable records only
 	Published string   `url:"published,omitempty"`   // publicationYear, as for Registered
@@ -57,15 +59,18 @@ type ListOptions struct {
 	Affiliation bool `url:"affiliation"`      // affiliations with their identifiers
 	Publisher   bool `url:"publisher"`        // publisher with its identifier
 	Detail      bool `url:"detail,omitempty"` // the extra attributes of specification §2.2
-	// only these attributes, such as "doi" and "titles"; other fields stay zero. Record.Client needs "client".
+	// Fields: only these attributes, such as "doi" and "titles"; other fields stay zero. Record.Client
+	// needs "client".
 	Fields  []string `url:"fields[dois],comma,omitempty"`
 	Include []string `url:"include,comma,omitempty"` // resources for Results.Included; the service knows "client"
-	// counts for Results.Facets, such as "published" and "resourceTypes"; the service needs seconds for them
+	// Facets: counts for Results.Facets, such as "published" and "resourceTypes"; the service needs
+	// seconds for them
 	Facets []string `url:"facets,comma,omitempty"`
 
 	From Position `url:"-"` // position of an earlier walk with the same options; only for walks
 
-	// send the parameters as JSON in the body, for queries too long for a URL; some networks drop the body of a GET
+	// InBody: send the parameters as JSON in the body, for queries too long for a URL; some networks
+	// drop the body of a GET
 	InBody bool `url:"-"`
 
 	// Extra has further parameters, which are sent unchanged. The service ignores unknown names and values.

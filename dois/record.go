@@ -37,7 +37,8 @@ type Record struct {
 	IsActive   bool      `json:"isActive,omitempty"` // findable
 	Reason     string    `json:"reason,omitempty"`   // why a DOI was hidden
 	Source     string    `json:"source,omitempty"`   // the interface that created it
-	// registration agency; of records found with include_other_registration_agencies in ListOptions.Extra
+	// Agency: registration agency; of records found with include_other_registration_agencies in
+	// ListOptions.Extra
 	Agency          string `json:"agency,omitempty"`
 	MetadataVersion int    `json:"metadataVersion,omitempty"` // how often the metadata changed
 	Published       string `json:"published,omitempty"`       // often empty in lists; prefer PublicationYear

@@ -35,9 +35,10 @@ const (
 	KindMissing DifferenceKind = "missing" // desired, and not found or not visible to the account
 	KindExtra   DifferenceKind = "extra"   // found, and not desired
 	KindChanged DifferenceKind = "changed" // another URL, state or metadata than desired: Difference.Changes
-	// registered or findable, with metadata that the service would refuse today: Difference.Findings
+	// KindInvalid: registered or findable, with metadata that the service would refuse today:
+	// Difference.Findings
 	KindInvalid DifferenceKind = "invalid"
-	// with metadata of a schema version before 4, which the service no longer accepts
+	// KindOldSchema: with metadata of a schema version before 4, which the service no longer accepts
 	KindOldSchema DifferenceKind = "old-schema"
 )
 
@@ -48,9 +49,11 @@ type Difference struct {
 	Kind     DifferenceKind
 	Changes  []metadata.Change  // of KindChanged: paths in the metadata, "url", "state", "contentUrl" and "container"
 	Findings []datacite.Finding // of KindInvalid: the errors
-	// as given; nil if the DOI is not desired. With Audited, EnsureAll writes what the audit found
+	// Desired: as given; nil if the DOI is not desired. With Audited, EnsureAll writes what the audit
+	// found
 	Desired *Desired
-	// as [dois.Client.Get] returned it; for KindExtra, as listed unless ReadExtra is set; nil for KindMissing
+	// Found: as [dois.Client.Get] returned it; for KindExtra, as listed unless ReadExtra is set; nil
+	// for KindMissing
 	Found *dois.Record
 }
 

@@ -38,7 +38,8 @@ type Desired struct {
 	XML []byte
 
 	ContentURL []string // where the content itself is; nil leaves it as it is
-	// an empty one removes it; leave it nil where the service derives it from series information or related items
+	// Container: an empty one removes it; leave it nil where the service derives it from series
+	// information or related items
 	Container *dois.Container
 
 	// New: the name was made now, and nobody can have it, so Ensure does not look for it before it

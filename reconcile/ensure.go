@@ -52,7 +52,8 @@ type EnsureProgress struct {
 	Failed  int // given up
 	Waiting int // failed, to be tried again in the next round
 
-	// how long the pause is that begins now, before a further round or as the service asks (Retry-After); 0 at other times
+	// Pause: how long the pause is that begins now, before a further round or as the service asks
+	// (Retry-After); 0 at other times
 	Pause time.Duration
 	Err   error // of the DOI that was tried last or, before a pause, of the first that waits
 }

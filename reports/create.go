@@ -25,7 +25,8 @@ type Stored struct {
 	// returned it: the report that was sent was not stored.
 	Existing bool
 
-	// about the report that was sent, such as counts that DOI records will not show; at most 100
+	// Warnings: about the report that was sent, such as counts that DOI records will not show; at most
+	// 100
 	Warnings []datacite.Finding
 }
 

@@ -27,10 +27,11 @@ type Report struct {
 type Header struct {
 	ReportName string `json:"report-name"` // for people, such as "Dataset Report"
 	ReportID   string `json:"report-id"`   // short code of the report type, such as "dsr"
-	// release of the code of practice; the service accepts ReleaseRD1
+	// Release: release of the code of practice; the service accepts ReleaseRD1
 	Release   string `json:"release"`
 	CreatedBy string `json:"created-by"` // name of the platform or repository
-	// the day the report was made; best that on which it is first sent, as the service shows no other time
+	// Created: the day the report was made; best that on which it is first sent, as the service shows
+	// no other time
 	Created          Date        `json:"created"`
 	ReportingPeriod  Period      `json:"reporting-period"`  // one month
 	ReportFilters    []NameValue `json:"report-filters"`    // may be empty

@@ -24,15 +24,19 @@ import (
 // each ("Sending a report", "Several runs").
 type SubmitOptions struct {
 	// What is sent:
-	// reads, checks and compresses the data, and sends nothing; it needs no token and takes no lock
+	// DryRun: reads, checks and compresses the data, and sends nothing; it needs no token and takes no
+	// lock
 	DryRun  bool
 	ID      string // id of the report, a UUID; "" means that of the stored report, or else DeriveID
 	HelpURL string // help-url of the exception for compressed reports
-	// adds up the counts of consecutive datasets with the same DOI; a repeated DOI is a fault otherwise
+	// MergeRepeats: adds up the counts of consecutive datasets with the same DOI; a repeated DOI is a
+	// fault otherwise
 	MergeRepeats bool
-	// sends counts that contradict each other, such as more unique than total ones; a fault otherwise
+	// AllowInconsistent: sends counts that contradict each other, such as more unique than total ones;
+	// a fault otherwise
 	AllowInconsistent bool
-	// sends the count 0 for each number that DOI records show because of an earlier version, and that this one lacks
+	// ZeroDropped: sends the count 0 for each number that DOI records show because of an earlier
+	// version, and that this one lacks
 	ZeroDropped bool
 
 	// What is compared before anything is sent:
@@ -60,7 +64,8 @@ type SubmitOptions struct {
 	LockDir string
 
 	// Waits:
-	// longest time for which the service may still process a request whose connection was lost; 0 means 5 minutes
+	// MaxProcessing: longest time for which the service may still process a request whose connection
+	// was lost; 0 means 5 minutes
 	MaxProcessing time.Duration
 	// longest time for which the service may be unreachable, not respond, or be unable to read the report;
 	// 0 means 30 minutes

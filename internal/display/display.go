@@ -275,11 +275,11 @@ func (d *Dataset) Check(month string) (hints []Hint) {
 // A Reading is what the service reads of a dataset.
 type Reading struct {
 	Name string `json:"-"` // the DOI as it is read; "" if none is found
-	// of the record that displays the numbers: Name up to "#" or "?"; "" if no record can
+	// DOI: of the record that displays the numbers: Name up to "#" or "?"; "" if no record can
 	DOI     string               `json:"-"`
 	Month   string               `json:"-"` // under which it displays them
 	Numbers [len(Metrics)]Number `json:"n"`
-	// the rule that hides or changes most of the numbers; "" if none does
+	// Code: the rule that hides or changes most of the numbers; "" if none does
 	Code   datacite.Code `json:"c,omitempty"`
 	Detail string        `json:"d,omitempty"` // its place in the dataset and the reason
 }
@@ -287,7 +287,8 @@ type Reading struct {
 // A Number is what a dataset, or a report, has of a metric.
 type Number struct {
 	Reported int64 `json:"r,omitempty"`
-	// what may be displayed, ascending; several if the order of the service's work decides; empty if nothing of it is
+	// Values: what may be displayed, ascending; several if the order of the service's work decides;
+	// empty if nothing of it is
 	Values  []int64 `json:"v,omitempty"`
 	Missing bool    `json:"m,omitempty"` // there is no count: 1 for a new event, and no change of another one
 	Total   int64   `json:"t,omitempty"` // by people, if there are no unique counts

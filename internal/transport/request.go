@@ -61,7 +61,8 @@ type Request struct {
 	Refused func(context.Context) error
 
 	Read Reader // nil: the response's body is kept in Data
-	// without Read and Stream: bytes that the body may have; 0: those of a line or two; never more than MaxBody
+	// Most: without Read and Stream: bytes that the body may have; 0: those of a line or two; never
+	// more than MaxBody
 	Most      int64
 	Stream    bool // hand out the response's body unread
 	Unbounded bool // with Stream: of any length; the caller sets its own bounds

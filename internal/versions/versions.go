@@ -13,7 +13,7 @@ type Number struct {
 	Name   string `json:"name"`
 	Metric string `json:"metric"`
 	In     []int  `json:"in"` // the reports, in ascending order, each once
-	// of the first one but the plan; of several in that report, the greatest
+	// Count: of the first one but the plan; of several in that report, the greatest
 	Count    int64           `json:"count"`
 	About    json.RawMessage `json:"about,omitempty"`    // the dataset without its counts, where needed
 	Replaced bool            `json:"replaced,omitempty"` // in notes: by the plan

@@ -47,7 +47,8 @@ type Days struct {
 // A EventLog is a log, or a part of one, that [Days.Add] counts.
 type EventLog struct {
 	Name string // identifies the source in messages and in later calls, such as its path
-	// changes whenever the content does, such as its checksum; "" means that the log is always read
+	// Version: changes whenever the content does, such as its checksum; "" means that the log is
+	// always read
 	Version string
 	Events  iter.Seq2[Event, error] // can be ranged over again
 }
@@ -66,7 +67,8 @@ type AddOptions struct {
 type Added struct {
 	Counted   []reports.Date // days that were counted, or counted again
 	Unchanged []string       // names of sources that were not read, since they were added before
-	// counts that stay though their logs are gone: deleted, or replaced by later ones when logs were rotated
+	// Kept: counts that stay though their logs are gone: deleted, or replaced by later ones when logs
+	// were rotated
 	Kept []Day
 }
 

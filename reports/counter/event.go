@@ -23,7 +23,7 @@ type Event struct {
 	DOI  string    `json:"doi"` // of the dataset, bare, or in any form that people paste; "" if there is none
 	Time time.Time `json:"time"`
 	URL  string    `json:"url"` // URL that was accessed, without a fragment
-	// content was retrieved, in whole or in part; else the event is an investigation only
+	// Request: content was retrieved, in whole or in part; else the event is an investigation only
 	Request bool `json:"request,omitempty"`
 
 	// The user is identified by User if it is known, else by Cookie, else by Session, else

@@ -278,7 +278,8 @@ type Difference struct {
 	DOI    string // in lower case; as reported if it is not a DOI
 	Month  string // such as "2026-10"
 	Metric Metric
-	// number in the latest report that has it, except a 0 that replaces another report's number; for NotUnique, the total
+	// Reported: number in the latest report that has it, except a 0 that replaces another report's
+	// number; for NotUnique, the total
 	Reported int64
 	// number by the service's rules for the reports that are stored now; several values if the order of
 	// processing matters; of more than 64, the least and the greatest

@@ -59,7 +59,8 @@ type Settings struct {
 // clock.
 type Store struct {
 	Settings
-	// is called for a record with related identifiers that was written; it must not use the store
+	// Announce is called for a record with related identifiers that was written; it must not use the
+	// store
 	Announce func(doi string)
 	moved    atomic.Int64 // nanoseconds added by Advance
 	keys     sync.Map     // the *Account of each API key

@@ -56,7 +56,8 @@ type Result struct {
 type Options struct {
 	UserAgent string
 	Rate      float64 // most requests a second to one host; 0 means 1
-	// private, loopback and link-local addresses are asked, too, and proxies of the environment are used
+	// AllowPrivate: also private, loopback and link-local addresses are asked, and proxies of the
+	// environment are used
 	AllowPrivate bool
 	Journal      *Journal // results of an earlier run, which are not asked again; nil for none
 }

@@ -22,7 +22,7 @@ type receipt struct {
 	Sent         int          `json:"sent"`         // subsets
 	AlreadyThere int          `json:"alreadyThere"` // subsets
 	Subsets      []subset     `json:"subsets"`
-	// numbers of earlier versions, which DOI records continue to show
+	// Kept: numbers of earlier versions, which DOI records continue to show
 	Kept     int64    `json:"kept"`
 	MoreKept bool     `json:"moreKept,omitempty"` // perhaps: not all earlier versions are known
 	Zeros    int64    `json:"zeros"`              // datasets with the count 0, against that
