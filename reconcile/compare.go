@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/deepcopy"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -56,7 +57,8 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 	changes := metadata.Diff(c.shown(c.asJSON), c.shown(&found.Record))
 	emptied := c.emptied()
 	invisible := bytes.ContainsFunc(bytes.TrimPrefix(found.MetadataXML, []byte("\ufeff")), isInvisible)
-	inXML := c.Metadata != nil && needsXML(pick(c.Metadata, refusedInJSON), "json") // which the JSON does not show
+	// What the JSON does not show.
+	inXML := c.Metadata != nil && needsXML(pick(c.Metadata, refusedInJSON), datacite.CodeJSON)
 	if len(changes) == 0 && !invisible && emptied == nil && !inXML {
 		return c, nil
 	}
