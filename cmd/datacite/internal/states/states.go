@@ -179,6 +179,7 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 			nil); err != nil {
 			return err
 		}
+		slices.Sort(names) // they are listed by creation, and what is created side by side has no order
 	}
 	if len(names) == 0 {
 		c.Say("%s lists no DOI of %s", c.service, c.source)
