@@ -566,7 +566,7 @@ func TestTablesOfAFewColumns(t *testing.T) {
 		_, notes, code := call(t, srv, source)
 		assert.Equal(t, shell.ExitWrong, code)
 		assert.Contains(t, notes, `own.csv, line 1, column 3: the column is named "notes", which is not one of doi`)
-		assert.Contains(t, notes, `own.csv, line 1, column 4: the column is named "shelf", which is none of these either`)
+		assert.Contains(t, notes, `own.csv, line 1, column 4: the column is named "shelf", which is not one of these columns either`)
 		assert.Contains(t, notes, "--pass-over names columns of your own")
 
 		out, notes, code := call(t, srv, "--pass-over", "Notes, shelf", "--only", "missing,url,state,metadata", "--fix",

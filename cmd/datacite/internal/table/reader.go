@@ -155,7 +155,7 @@ func (r *Reader) unknown(names []string, unknown []int) error {
 		if near := cmp.Or(meant[name], r.nearest(name)); near != "" {
 			reason += fmt.Sprintf("; did you mean %q?", near)
 		} else {
-			reason, which = reason+", which is "+which, "none of these either"
+			reason, which = reason+", which is "+which, "not one of these columns either"
 		}
 		f := r.fault(i, reason)
 		f.Err = ErrUnknownColumn

@@ -177,8 +177,8 @@ func TestColumnsOfOnesOwn(t *testing.T) {
 	for _, want := range []string{
 		`column 2: the column is named "notes", which is not one of doi, url`,
 		`column 3: the column is named "utl"; did you mean "url"?`,
-		`column 4: the column is named "in charge", which is none of these ` +
-			`either`, `column 5: the column is named "shelf", which is none of these either`,
+		`column 4: the column is named "in charge", which is not one of ` +
+			`these columns either`, `column 5: the column is named "shelf", which is not one of these columns either`,
 	} {
 		assert.ErrorContains(t, err, want)
 	}
