@@ -70,8 +70,8 @@ type GroupOptions struct {
 	// left out, since its counts would be wrong without these rows. If it is nil or returns
 	// false, the faults are an error.
 	LeaveOut func(error) bool
-	// called for a text that differs from that of an earlier row, and for counts that DOI records will not
-	// show as they are, of which Submit warns as well
+	// Warn is called for a text that differs from that of an earlier row, and for counts that DOI records will not
+	// show as they are, of which Submit warns as well.
 	Warn func(datacite.Finding)
 
 	Memory  int    // bytes of rows held in memory; more go to a temporary file; 0 means 64 MiB

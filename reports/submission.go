@@ -41,15 +41,15 @@ type SubmitOptions struct {
 
 	// What is compared before anything is sent:
 	RefuseLower bool // a [*LowerError] if a count that DOI records show is lower in the new report, or missing
-	// calls Warn for each other report of the account for the month that has numbers of the same datasets:
-	// records show the sum
+	// CompareOthers: calls Warn for each other report of the account for the month that has numbers of the
+	// same datasets: records show the sum
 	CompareOthers bool
-	// the same, but such a report is a [*datacite.ValidationError] with the code reported-twice, and one
+	// RefuseOthers: the same, but such a report is a [*datacite.ValidationError] with the code reported-twice, and one
 	// that cannot be read an error
 	RefuseOthers bool
 
 	// Callbacks, which run on the caller's goroutine:
-	// called for each dataset that has faults, with its DOI (if it has one) and the first 100 faults
+	// LeaveOut: called for each dataset that has faults, with its DOI (if it has one) and the first 100 faults
 	// ([datacite.Findings]); true leaves it out; false, or nil: the faults are an error
 	LeaveOut func(error) bool
 	Warn     func(datacite.Finding) // called for each finding that does not stop the submission
@@ -59,7 +59,7 @@ type SubmitOptions struct {
 	MaxDatasets int    // most datasets in a subset; 0 means 50,000, which is also the most
 	Level       int    // compression from 1, fast, to 9, small; 0 means 6
 	TempDir     string // folder for the temporary file that holds the subsets until they are sent; "" means the system's
-	// folder of locks and notes that all runs share; "" means that in DATACITE_LOCK_DIR, or else /tmp
+	// LockDir: folder of locks and notes that all runs share; "" means that in DATACITE_LOCK_DIR, or else /tmp
 	// (%ProgramData% on Windows)
 	LockDir string
 
@@ -67,8 +67,8 @@ type SubmitOptions struct {
 	// MaxProcessing: longest time for which the service may still process a request whose connection
 	// was lost; 0 means 5 minutes
 	MaxProcessing time.Duration
-	// longest time for which the service may be unreachable, not respond, or be unable to read the report;
-	// 0 means 30 minutes
+	// MaxOutage: longest time for which the service may be unreachable, not respond, or be unable to read the
+	// report; 0 means 30 minutes
 	MaxOutage time.Duration
 }
 

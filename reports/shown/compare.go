@@ -281,7 +281,7 @@ type Difference struct {
 	// Reported: number in the latest report that has it, except a 0 that replaces another report's
 	// number; for NotUnique, the total
 	Reported int64
-	// number by the service's rules for the reports that are stored now; several values if the order of
+	// Expected: number by the service's rules for the reports that are stored now; several values if the order of
 	// processing matters; of more than 64, the least and the greatest
 	Expected []int64
 	Shown    int64    // by the record; 0 without one

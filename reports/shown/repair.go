@@ -49,19 +49,22 @@ type Repaired struct {
 
 // A RepairedReport is a report that Repair sends.
 type RepairedReport struct {
-	ID       string
-	Header   reports.Header
-	Changes  []Change         // numbers that change, by DOI and metric
-	Datasets int              // number of datasets to store anew; if 0, nothing has to be sent
-	Receipt  *reports.Receipt // nil if the report was not submitted, as with DryRun
+	ID      string
+	Header  reports.Header
+	Changes []Change         // numbers that change, by DOI and metric
+	Receipt *reports.Receipt // nil if the report was not submitted, as with DryRun
+
+	// Datasets is the number of datasets to store anew; if 0, nothing has to be sent. Datasets that
+	// SubmitOptions.MergeRepeats adds up count as they are given, so Submit may then find nothing to send.
+	Datasets int
 }
 
 // A Change is a new number in a report.
 type Change struct {
 	DOI    string
 	Metric Metric
-	// in the stored report; if no report has the number, as the record shows it: of several such numbers of
-	// a DOI, the greatest
+	// Was is the number in the stored report; if no report has it, as the record shows it: of several such
+	// numbers of a DOI, the greatest.
 	Was   int64
 	Now   int64
 	Cause Cause // of the difference that it removes; "" if the record would show the reported number unchanged
@@ -328,10 +331,11 @@ func (m *repair) rehearse(ctx context.Context) error {
 	return nil
 }
 
-// sent returns the report that is sent under an id; nil if none is, or it is as it was.
+// sent returns the report that is sent under an id; nil if none is, or it is as it was, or may be
+// when Submit has merged its repeats.
 func (m *repair) sent(id string) *RepairedReport {
 	for _, one := range m.done.Reports {
-		if one.ID == id && one.Datasets > 0 {
+		if one.ID == id && one.Datasets > 0 && !(id == m.own.id && m.own.repeats) {
 			return one
 		}
 	}
@@ -409,7 +413,8 @@ func (m *repair) send(ctx context.Context, p *plan,
 		return nil, nil
 	}
 	opts := m.opts.Submit
-	opts.DryRun, opts.ID, opts.ZeroDropped, opts.RefuseLower, opts.CompareOthers, opts.RefuseOthers = m.opts.DryRun, p.id, true, false, false, false
+	opts.DryRun, opts.ID, opts.ZeroDropped = m.opts.DryRun, p.id, true
+	opts.RefuseLower, opts.CompareOthers, opts.RefuseOthers = false, false, false
 	opts.Warn = func(f datacite.Finding) {
 		if name, ours := p.about(f.Path); !ours && m.opts.Warn != nil {
 			m.opts.Warn(name, f)

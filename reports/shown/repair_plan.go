@@ -29,6 +29,7 @@ type plan struct {
 
 	wanted  *os.File                  // its datasets as lines of JSON; nil for zeros only
 	lines   int                       // of the file
+	repeats bool                      // of DOIs in the file, which Submit refuses or merges
 	targets map[string]*target        // by DOI
 	hidden  map[string]bool           // DOIs of wanted datasets in which the service does not find them
 	content map[[sha256.Size]byte]int // of the stored datasets, as JSON: how often
@@ -107,10 +108,13 @@ func (p *plan) keep(wanted iter.Seq2[reports.Dataset, error]) error {
 func (p *plan) wants(d *reports.Dataset) {
 	one := read(&p.header, d)
 	if one.DOI == "" {
-		p.hidden[meant(d, &one)] = true
+		name := meant(d, &one)
+		p.repeats = p.repeats || p.hidden[name]
+		p.hidden[name] = true
 		return
 	}
 	t := p.targets[one.Name]
+	p.repeats = p.repeats || t != nil
 	if t == nil {
 		t = &target{line: p.lines, room: mostInstances}
 		if len(d.Performance) > 0 {

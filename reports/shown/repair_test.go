@@ -530,6 +530,26 @@ func TestANumberOfAnEarlierVersion(t *testing.T) {
 	}
 }
 
+// TestLostBesideRepeats: whether repeats are sent is not known before they are added up, so what a record lost may
+// remain.
+func TestLostBesideRepeats(t *testing.T) {
+	for _, wanted := range [][]reports.Dataset{{dataset("10.5072/a", views(5)), dataset("10.5072/b", views(5))},
+		{dataset("10.5072/a", views(5)), dataset("10.5072/b", views(3)), dataset("10.5072/b", views(2))}} {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
+		inTurn(showing("10.5072/a", nil, nil), showing("10.5072/b", nil, nil))(t, srv)
+		opts := mending(t.TempDir(), false)
+		opts.Submit.MergeRepeats = true
+		_, err := mend(t.Context(), srv, wanted, opts)
+		require.NoError(t, err)
+		srv.ProcessUsage()
+		inTurn(showing("10.5072/a", []int{4}, nil), showing("10.5072/b", []int{5}, nil))(t, srv)
+		r, err := mend(t.Context(), srv, wanted, opts)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"10.5072/a 2025-10 views 5 [5] 4 lost 642b867b6b98"}, short(r.Remain))
+		assert.Equal(t, 1, written(srv), "once")
+	}
+}
+
 // TestRepairNeeds: what is missing is said before anything is asked.
 func TestRepairNeeds(t *testing.T) {
 	h, none := header("Repository", 10), reports.Source(nil)
