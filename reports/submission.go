@@ -41,7 +41,7 @@ type SubmitOptions struct {
 
 	// What is compared before anything is sent:
 	RefuseLower bool // a [*LowerError] if a count that DOI records show is lower in the new report, or missing
-	// CompareOthers: calls Warn for each other report of the account for the month that has numbers of the
+	// CompareOthers calls Warn for each other report of the account for the month that has numbers of the
 	// same datasets: records show the sum
 	CompareOthers bool
 	// RefuseOthers: the same, but such a report is a [*datacite.ValidationError] with the code reported-twice, and one
@@ -49,7 +49,7 @@ type SubmitOptions struct {
 	RefuseOthers bool
 
 	// Callbacks, which run on the caller's goroutine:
-	// LeaveOut: called for each dataset that has faults, with its DOI (if it has one) and the first 100 faults
+	// LeaveOut is called for each dataset that has faults, with its DOI (if it has one) and the first 100 faults
 	// ([datacite.Findings]); true leaves it out; false, or nil: the faults are an error
 	LeaveOut func(error) bool
 	Warn     func(datacite.Finding) // called for each finding that does not stop the submission

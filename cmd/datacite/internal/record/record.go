@@ -105,9 +105,19 @@ func (s *Source) clear(members map[string]any) {
 				s.Clear = append(s.Clear, name)
 			case len(list) == 0 && value.Kind() == reflect.Slice: // as the service shows what only its XML has
 				value.Set(reflect.MakeSlice(value.Type(), 0, 0))
+			case slices.ContainsFunc(list, hasMembers):
+				s.Left = append(s.Left, datacite.Finding{Path: name, Code: datacite.CodeShape, Warning: true,
+					Reason: "the items have no value, and are left out; write [] to empty the list"})
 			}
 		}
 	}
+}
+
+// hasMembers reports whether an item of a list is an object with members, which the service does not show for what only
+// its XML has.
+func hasMembers(item any) bool {
+	object, _ := item.(map[string]any)
+	return len(object) > 0
 }
 
 // checkName refuses a record with another DOI in its list of identifiers, where DataCite's schema has the name.

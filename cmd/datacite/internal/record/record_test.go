@@ -45,3 +45,15 @@ func TestClear(t *testing.T) {
 		assert.ElementsMatch(t, want.lists, lists, text)
 	}
 }
+
+// A list whose items were written without a value is neither emptied nor passed over without a word.
+func TestItemsWithoutAValue(t *testing.T) {
+	var r dois.Record
+	require.NoError(t, r.UnmarshalJSON([]byte(`{"doi":"10.5072/a","creators":[{"name":""}],"geoLocations":[{}]}`)))
+	s, err := record.Read(&r)
+	require.NoError(t, err)
+	assert.Empty(t, s.Clear)
+	require.Len(t, s.Left, 1)
+	assert.Equal(t, "creators", s.Left[0].Path)
+	assert.True(t, s.Left[0].Warning)
+}
