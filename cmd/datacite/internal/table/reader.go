@@ -103,7 +103,8 @@ func (r *Reader) readHeader(opts *Options) error {
 			continue
 		}
 		if slices.ContainsFunc(r.header, func(other field) bool { return !f.blank && other.Name == f.Name }) {
-			return datacite.Invalid(r.fault(i, fmt.Sprintf("the column is named %q, like another column", f.Name)))
+			return datacite.Invalid(r.fault(i, fmt.Sprintf("the column is named %q; another column is %q, too",
+				strings.TrimSpace(name), f.Name)))
 		}
 		r.header = append(r.header, f)
 		r.records = r.records || f.member != ""
@@ -142,6 +143,7 @@ func (r *Reader) field(name string) (field, bool) {
 var meant = map[string]string{
 	"source url": "url", "landing page": "url", "author": "creators", "authors": "creators", "abstract": "description",
 	"keyword": "subjects", "keywords": "subjects", "licence": "rights", "license": "rights", "resource type": "type",
+	"resourcetype": "type",
 }
 
 // unknown is the error for names in the header that are not known. Each has a suggestion, or
@@ -150,9 +152,9 @@ func (r *Reader) unknown(names []string, unknown []int) error {
 	which := "not one of " + strings.Join(r.known(), ", ")
 	var all []datacite.Finding
 	for _, i := range unknown {
-		name := plain(names[i])
+		name := strings.TrimSpace(names[i])
 		reason := fmt.Sprintf("the column is named %q", name)
-		if near := cmp.Or(meant[name], r.nearest(name)); near != "" {
+		if near := cmp.Or(meant[plain(name)], r.nearest(name)); near != "" {
 			reason += fmt.Sprintf("; did you mean %q?", near)
 		} else {
 			reason, which = reason+", which is "+which, "not one of these columns either"

@@ -136,21 +136,23 @@ func written(t *testing.T, rows []*table.Row, opts *table.WriterOptions) string 
 
 func TestHeaders(t *testing.T) {
 	for header, says := range map[string]string{
-		"":               "a.csv: the table is empty; the first row names the columns",
-		"doi,utl":        `a.csv, line 1, column 2: the column is named "utl"; did you mean "url"?`,
-		"doi,shelf":      `a.csv, line 1, column 2: the column is named "shelf", which is not one of doi, url, state, title,`,
-		"doi,author":     `the column is named "author"; did you mean "creators"?`,
-		"doi,source_url": `the column is named "source url"; did you mean "url"?`,
-		"doi,Licence":    `did you mean "rights"?`,
-		"doi,keywords":   `did you mean "subjects"?`,
-		"doi,autor":      `the column is named "autor", which is not one of`,
-		"sep=;\ndoi;utl": `a.csv, line 2, column 2: the column is named "utl"`,
+		"":                 "a.csv: the table is empty; the first row names the columns",
+		"doi,utl":          `a.csv, line 1, column 2: the column is named "utl"; did you mean "url"?`,
+		"doi,shelf":        `a.csv, line 1, column 2: the column is named "shelf", which is not one of doi, url, state, title,`,
+		"doi,author":       `the column is named "author"; did you mean "creators"?`,
+		"doi,source_url":   `the column is named "source_url"; did you mean "url"?`,
+		"doi,resourceType": `the column is named "resourceType"; did you mean "type"?`,
+		"doi,Licence":      `did you mean "rights"?`,
+		"doi,keywords":     `did you mean "subjects"?`,
+		"doi,autor":        `the column is named "autor", which is not one of`,
+		"sep=;\ndoi;utl":   `a.csv, line 2, column 2: the column is named "utl"`,
 		"doi,titles,Resource Type General,publicationYear,rightsList": "the table also needs the columns creators, " +
 			"publisher, or",
-		"doi,creator":            `did you mean "creators"?`,
-		"doi,Related-Identifier": `did you mean "related identifiers"?`,
-		"doi,url,DOI":            `column 3: the column is named "doi", like another column`,
-		"doi,url,title":          "a.csv: the table also needs the columns creators, publisher, year, type",
+		"doi,creator":              `did you mean "creators"?`,
+		"doi,Related-Identifier":   `did you mean "related identifiers"?`,
+		"doi,url,DOI":              `column 3: the column is named "DOI"; another column is "doi", too`,
+		"doi,year,publicationYear": `column 3: the column is named "publicationYear"; another column is "year", too`,
+		"doi,url,title":            "a.csv: the table also needs the columns creators, publisher, year, type",
 		"doi,gr\xfcn": `a.csv, line 1, column 7: the text is not UTF-8; save the table again as .xlsx, ` +
 			`or as "CSV UTF-8"`,
 		strings.Repeat("doi ", 100_000): "the row is longer than 256 KiB",
@@ -175,9 +177,9 @@ func TestColumnsOfOnesOwn(t *testing.T) {
 	_, err := table.NewReader("a.csv", strings.NewReader(text), nil)
 	require.ErrorIs(t, err, table.ErrUnknownColumn)
 	for _, want := range []string{
-		`column 2: the column is named "notes", which is not one of doi, url`,
+		`column 2: the column is named "Notes", which is not one of doi, url`,
 		`column 3: the column is named "utl"; did you mean "url"?`,
-		`column 4: the column is named "in charge", which is not one of ` +
+		`column 4: the column is named "In charge", which is not one of ` +
 			`these columns either`, `column 5: the column is named "shelf", which is not one of these columns either`,
 	} {
 		assert.ErrorContains(t, err, want)
