@@ -565,7 +565,7 @@ func TestTablesOfAFewColumns(t *testing.T) {
 				"length,,\n10.5072/hidden,,lost,\n")
 		_, notes, code := call(t, srv, source)
 		assert.Equal(t, shell.ExitWrong, code)
-		assert.Contains(t, notes, `own.csv, line 1, column 3: the column is named "notes", which is not one of doi`)
+		assert.Contains(t, notes, `own.csv, line 1, column 3: the column is named "Notes", which is not one of doi`)
 		assert.Contains(t, notes, `own.csv, line 1, column 4: the column is named "shelf", which is not one of these columns either`)
 		assert.Contains(t, notes, "--pass-over names columns of your own")
 
