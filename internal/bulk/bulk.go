@@ -29,8 +29,7 @@ func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, 
 	work, done := make(chan T), make(chan R)
 	defer func() { // also when take panics
 		cancel(nil)
-		for range done {
-			continue
+		for range done { // until the goroutines have ended
 		}
 	}()
 	var source, taken error
@@ -67,7 +66,7 @@ func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, 
 // feed hands out work until none is left or the run ends.
 func feed[T any](ctx context.Context, items iter.Seq2[T, error], work chan<- T) error {
 	for item, err := range items {
-		if err != nil {
+		if err != nil || ctx.Err() != nil { // a worker may be free when the run has ended
 			return err
 		}
 		select {
@@ -79,16 +78,17 @@ func feed[T any](ctx context.Context, items iter.Seq2[T, error], work chan<- T) 
 	return nil
 }
 
-// Map calls do for each item, with several workers, and take for each result, in the caller's goroutine and in the
-// order of the items. Items are taken one by one, in another goroutine, a few ahead of what was taken. Map
-// returns when all goroutines have ended. A panic of items or do is raised again in the caller's goroutine.
+// Map calls do for each item, in goroutines, and take for each result, in the caller's goroutine and in the order of
+// the items. Items are taken one by one, in another goroutine. Work on at most so many is begun ahead of the one whose
+// result take has or gets next. Map returns when all goroutines have ended. A panic of items or do is raised again in
+// the caller's goroutine.
 //
 // The run ends at an error of take, of items, after what came before it, and when ctx ends.
-func Map[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, do func(T) R,
+func Map[T, R any](ctx context.Context, items iter.Seq2[T, error], ahead int, do func(T) R,
 	take func(R) error) error {
 	caller := ctx
 	ctx, cancel := context.WithCancel(ctx)
-	running, results := Group{Stop: cancel}, make(chan chan R, workers)
+	running, results := Group{Stop: cancel}, make(chan chan R, ahead)
 	defer func() { // also when take panics
 		cancel()
 		running.Wait()
@@ -120,7 +120,7 @@ func Map[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, 
 func spread[T, R any](ctx context.Context, items iter.Seq2[T, error], results chan<- chan R,
 	begin func(T, chan<- R)) error {
 	for item, err := range items {
-		if err != nil {
+		if err != nil || ctx.Err() != nil { // there may be room when the run has ended
 			return err
 		}
 		result := make(chan R, 1)
