@@ -190,7 +190,7 @@ func (c *Client) storePlain(ctx context.Context, r transport.Request) (*Report, 
 		if d.Err() == nil && !isUUID(stored.ID) {
 			return errNoID
 		}
-		return d.Err()
+		return nil // but for the error of d
 	}
 	_, err := c.authorized(ctx, r)
 	return &stored, err

@@ -126,7 +126,8 @@ func TestGroupInAnyOrder(t *testing.T) {
 		}
 	}
 	_, err = grouped(rowsOf(rows...), &reports.GroupOptions{Sorted: true})
-	require.ErrorContains(t, err, "sort the rows, or leave GroupOptions.Sorted unset")
+	require.ErrorContains(t, err, ": doi: 10.5072/d")
+	require.ErrorContains(t, err, "; sort the rows, or leave GroupOptions.Sorted unset")
 	_, err = grouped(rowsOf(rows...), &reports.GroupOptions{Memory: 1, TempDir: t.TempDir() + "/none"})
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

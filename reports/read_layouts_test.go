@@ -418,6 +418,11 @@ func TestReportsThatInflateWithoutEndAreStopped(t *testing.T) {
 			c := inMemory(t, tt.document, &datacite.Config{MaxReport: tt.limit})
 			_, err := c.Get(t.Context(), id)
 			assert.ErrorIs(t, err, datacite.ErrTooLarge)
+			r, err := c.Open(t.Context(), id)
+			if err == nil {
+				err = lastError(r.All())
+			}
+			assert.ErrorIs(t, err, datacite.ErrTooLarge)
 		})
 	}
 	c := inMemory(t, `{"report":{`+plainHeader+`,"report-datasets":[`+many+`]}}`, &datacite.Config{MaxBody: limit})

@@ -62,7 +62,7 @@ func (c *Comparison) Add(n *Number) error {
 // also adds the same number of another report, or a further one of the same.
 func (n *Number) also(m *Number) {
 	report := m.In[0]
-	if len(n.About) == 0 || report != Earlier && m.Count > n.Count {
+	if n.About == nil || report != Earlier && m.Count > n.Count {
 		n.Count, n.About = m.Count, m.About
 	}
 	if n.In[len(n.In)-1] != report {
