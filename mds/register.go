@@ -191,7 +191,7 @@ func (r *registration) stored(ctx context.Context) (comparison, error) {
 
 // errBefore: RegisterOptions.BeforeWrite did not allow the write. That is final, whatever kind of
 // error it returned.
-var errBefore error = &transport.Condition{Text: "mds: refused by RegisterOptions.Before"}
+var errBefore error = &transport.Condition{Text: "mds: refused by RegisterOptions.BeforeWrite"}
 
 // write takes the steps that are needed.
 func (r *registration) write(ctx context.Context) (*Registration, error) {

@@ -24,7 +24,7 @@ func (c *Condition) Unwrap() error { return c.General }
 // Transient is what [datacite.Temporary] asks.
 func (c *Condition) Transient() bool { return c.Passes }
 
-// ServiceCondition tells it from other errors, see package ended.
+// ServiceCondition tells it from other errors, see package call.
 func (c *Condition) ServiceCondition() {}
 
 // NewSign makes a condition that does not say whether the same call may succeed later.
@@ -34,7 +34,7 @@ type sign string
 
 func (s sign) Error() string { return string(s) }
 
-// ServiceCondition tells it from other errors, see package ended.
+// ServiceCondition tells it from other errors, see package call.
 func (s sign) ServiceCondition() {}
 
 // NotFound reports whether the service said that what was asked for does not exist: the

@@ -73,7 +73,7 @@ Without --fix nothing is written, and production is asked if no service is chose
 what differs, asks, and writes: DOIs that are missing are made, in the state that the source says
 or else as drafts, and what differs is changed. What is not in the source is never changed or
 deleted. With --fix, each difference has a result: repaired, failed, left (for a person to
-decide), or "as wanted" (somebody else has repaired it). Run an interrupted repair
+decide), or "as desired" (somebody else has repaired it). Run an interrupted repair
 again to continue. With --fix --dry-run nothing is written: the result is in which form each DOI
 would be written (JSON, or the stored XML), or "left", with what the repair would lose.
 

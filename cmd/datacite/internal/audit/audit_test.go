@@ -91,7 +91,7 @@ func TestAuditAndFix(t *testing.T) {
 			source := shelltest.File(t, "own.csv", ownTable)
 			out, notes, code := call(t, srv, "--format", "csv", source)
 			assert.Equal(t, shell.ExitRefused, code)
-			assert.Equal(t, "\ufeff"+strings.ReplaceAll(`doi,url,state,title,kind,path,wanted,found,reason,service
+			assert.Equal(t, "\ufeff"+strings.ReplaceAll(`doi,url,state,title,kind,path,desired,found,reason,service
 10.5072/extra,https://repo.example.org/extra,findable,Glacier length,extra,,,,,HOST
 10.5072/hidden,https://repo.example.org/hidden,registered,Glacier length,changed,state,findable,registered,,HOST
 10.5072/missing,https://repo.example.org/missing,findable,,missing,,,,,HOST
@@ -124,7 +124,7 @@ func TestAuditAndFix(t *testing.T) {
 
 			out, notes, code = call(t, srv, "--fix", "--yes", "--format", "csv", "--only", "state,missing,extra", source)
 			assert.Equal(t, shell.ExitRefused, code, "a DOI without metadata cannot be made findable")
-			assert.Contains(t, out, "doi,url,state,title,kind,path,wanted,found,reason,service,result,error\n")
+			assert.Contains(t, out, "doi,url,state,title,kind,path,desired,found,reason,service,result,error\n")
 			assert.Contains(t, out, "10.5072/hidden,https://repo.example.org/hidden,registered,Glacier "+
 				"length,changed,state,findable,registered,,"+of(srv)+",repaired,\n")
 			assert.Contains(t, out, "10.5072/missing,https://repo.example.org/missing,findable,,missing,,,,,"+of(srv)+",failed,")
@@ -175,7 +175,7 @@ func TestTable(t *testing.T) {
 	assert.Equal(t, shell.ExitDone, code, notes)
 	lines := strings.SplitAfter(out, "\n")
 	slices.Sort(lines[1:]) // DOIs are repaired side by side
-	assert.Equal(t, "\ufeff"+strings.ReplaceAll(`doi,url,state,title,kind,path,wanted,found,reason,service,result,error
+	assert.Equal(t, "\ufeff"+strings.ReplaceAll(`doi,url,state,title,kind,path,desired,found,reason,service,result,error
 10.5072/draft,https://a.example/draft,draft,Draft,missing,,,,,HOST,repaired,
 10.5072/new,https://a.example/new,findable,New,missing,,,,,HOST,repaired,
 10.5072/other,https://a.example/other,findable,Othre,changed,titles[0].title,Other,Othre,,HOST,repaired,
@@ -336,7 +336,7 @@ func TestOutcomes(t *testing.T) {
 		of   reconcile.Outcome
 	}{
 		{outcome{Result: repaired}, reconcile.Outcome{Draft: sent, Record: now}},
-		{outcome{Result: asWanted}, reconcile.Outcome{Record: now}},
+		{outcome{Result: asDesired}, reconcile.Outcome{Record: now}},
 		{outcome{left, "interrupted"}, reconcile.Outcome{Err: context.Canceled}},
 		{outcome{left, "10.5072/a is findable"},
 			reconcile.Outcome{Err: fmt.Errorf("%w: 10.5072/a is findable", reconcile.ErrNotAsDesired)}},
@@ -412,7 +412,7 @@ func TestSources(t *testing.T) {
 	out, _, code = call(t, srv, "--format", "json", "--only", "metadata", folder)
 	assert.Equal(t, shell.ExitRefused, code)
 	assert.Equal(t, 3, strings.Count(out, "\n"))
-	assert.Contains(t, out, `{"kind":"changed","doi":"10.5072/right","path":"titles[0].title","wanted":"Glacier `+
+	assert.Contains(t, out, `{"kind":"changed","doi":"10.5072/right","path":"titles[0].title","desired":"Glacier `+
 		`lengths","found":"Glacier length","title":"Glacier length",`)
 }
 
@@ -627,7 +627,7 @@ func TestOutputFiles(t *testing.T) {
 		require.NoError(t, err)
 		defer in.Close()
 		r, err := table.NewReader(name, in,
-			&table.Options{Others: []string{"kind", "path", "wanted", "found", "reason", "service"}, Partial: true})
+			&table.Options{Others: []string{"kind", "path", "desired", "found", "reason", "service"}, Partial: true})
 		require.NoError(t, err)
 		var kinds []string
 		for row, err := range r.All() {

@@ -84,7 +84,7 @@ func (p *page) add(d *reconcile.Difference, o outcome) {
 		case left:
 			p.Left++
 		}
-		if repairable(d) && o.Result != repaired && o.Result != asWanted {
+		if repairable(d) && o.Result != repaired && o.Result != asDesired {
 			p.wrong++
 		}
 	}

@@ -17,12 +17,12 @@ import (
 
 // A row is one thing that differs.
 type row struct {
-	Kind   reconcile.DifferenceKind `json:"kind"`
-	DOI    string                   `json:"doi"`
-	Path   string                   `json:"path,omitempty"`
-	Wanted string                   `json:"wanted,omitempty"`
-	Found  string                   `json:"found,omitempty"`
-	Reason string                   `json:"reason,omitempty"`
+	Kind    reconcile.DifferenceKind `json:"kind"`
+	DOI     string                   `json:"doi"`
+	Path    string                   `json:"path,omitempty"`
+	Desired string                   `json:"desired,omitempty"`
+	Found   string                   `json:"found,omitempty"`
+	Reason  string                   `json:"reason,omitempty"`
 
 	// Of the DOI, as it is at the service, or as it should be if it is missing.
 	Title string     `json:"title,omitempty"`
@@ -50,7 +50,7 @@ func (c *command) rows(d *reconcile.Difference, o outcome) (all []row) {
 	}
 	for _, change := range d.Changes {
 		r := whole
-		r.Path, r.Wanted, r.Found = change.Path, change.Desired, change.Found
+		r.Path, r.Desired, r.Found = change.Path, change.Desired, change.Found
 		all = append(all, r)
 	}
 	for _, f := range d.Findings {
@@ -82,7 +82,7 @@ func (r row) cells() []string {
 	case what != "":
 		what = r.Path + ": " + what
 	case r.Path != "":
-		what = fmt.Sprintf("%s: %s, should be %s", r.Path, shell.Quoted(r.Found), shell.Quoted(r.Wanted))
+		what = fmt.Sprintf("%s: %s, should be %s", r.Path, shell.Quoted(r.Found), shell.Quoted(r.Desired))
 	default:
 		what = fmt.Sprintf("%s %s %s", cmp.Or(r.State, "-"), cmp.Or(r.URL, "-"), shell.Quoted(r.Title))
 	}
@@ -97,7 +97,7 @@ func (r row) table() *table.Row {
 	return &table.Row{
 		DOI: r.DOI, URL: r.URL, State: string(r.State),
 		Record: &metadata.Record{Titles: metadata.List[metadata.Title]{{Title: r.Title}}},
-		Others: []string{string(r.Kind), r.Path, r.Wanted, r.Found, r.Reason, r.Service, r.Result, r.Error},
+		Others: []string{string(r.Kind), r.Path, r.Desired, r.Found, r.Reason, r.Service, r.Result, r.Error},
 	}
 }
 
@@ -108,11 +108,11 @@ func (c *command) printer(format string, out io.Writer, results bool) printer {
 	l := &table.Layout[row]{
 		Heads: []string{"KIND", "DOI", "DIFFERENCE"}, Cells: row.cells, Whole: true,
 		Columns: []string{"doi", "url", "state", "title"}, Row: row.table,
-		Others: []string{"kind", "path", "wanted", "found", "reason", "service"},
+		Others: []string{"kind", "path", "desired", "found", "reason", "service"},
 		Object: func(r row) any { return r },
 	}
 	if results {
-		l.Heads, l.Widths = slices.Insert(l.Heads, 2, "RESULT"), []int{len(reconcile.KindOldSchema), 0, len(asWanted)}
+		l.Heads, l.Widths = slices.Insert(l.Heads, 2, "RESULT"), []int{len(reconcile.KindOldSchema), 0, len(asDesired)}
 		l.Cells = func(r row) []string { return slices.Insert(r.cells(), 2, r.Result) }
 		l.Others = append(l.Others, "result", "error")
 	}

@@ -25,10 +25,10 @@ type outcome struct {
 }
 
 const (
-	repaired = "repaired"
-	failed   = "failed"
-	left     = "left"
-	asWanted = "as wanted"
+	repaired  = "repaired"
+	failed    = "failed"
+	left      = "left"
+	asDesired = "as desired"
 )
 
 func outcomeOf(d *reconcile.Difference, o *reconcile.Outcome) outcome {
@@ -38,7 +38,7 @@ func outcomeOf(d *reconcile.Difference, o *reconcile.Outcome) outcome {
 	case err == nil && d.Kind == reconcile.KindInvalid && o.Record.Validate() != nil:
 		return outcome{left, "the source has the same"}
 	case err == nil:
-		return outcome{Result: asWanted}
+		return outcome{Result: asDesired}
 	case errors.Is(err, context.Canceled) && !errors.Is(err, datacite.ErrUnclear):
 		return outcome{left, "interrupted"}
 	case o.Record == nil && isLeft(err):

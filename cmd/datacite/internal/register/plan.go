@@ -23,9 +23,9 @@ type plan struct {
 
 // A change is one value that a run would replace.
 type change struct {
-	Path   string `json:"path"`
-	Wanted string `json:"wanted"`
-	Found  string `json:"found"`
+	Path    string `json:"path"`
+	Desired string `json:"desired"`
+	Found   string `json:"found"`
 }
 
 // plans compares the records that have a DOI with what is stored, by DOI. It returns nil without a login: drafts and
@@ -132,7 +132,7 @@ func (j *job) print(r *row, known entry, p *plan) {
 	case p.Road != "":
 		j.Answer(nil, "%s: %s would be %s, %s", o.Place, o.DOI, p.result, p.Road)
 		for _, c := range p.Changes {
-			j.Answer(nil, "  %s: %s → %s", c.Path, shell.Quoted(c.Found), shell.Quoted(c.Wanted))
+			j.Answer(nil, "  %s: %s → %s", c.Path, shell.Quoted(c.Found), shell.Quoted(c.Desired))
 		}
 		for _, loss := range p.Losses {
 			j.Warn("warning: %s: %s", o.Place, loss)

@@ -89,7 +89,7 @@ after.jsonl: dry run of 6 records at `+where+`: 1 created, 3 updated, 1 unchange
 	code, out, _ = start(t, srv, after, "--dry-run", "--json")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, `"result":"checked","place":`)
-	assert.Contains(t, out, `"road":"into the stored XML","changes":[{"path":"titles[0].title","wanted":"Snow `+
+	assert.Contains(t, out, `"road":"into the stored XML","changes":[{"path":"titles[0].title","desired":"Snow `+
 		`depth","found":"Glacier length"}]}`)
 	assert.Contains(t, out, `"result":"failed","error":"the change would lose something else: 10.5072/loss: dates[0].date`)
 	assert.Equal(t, sent, writes(), "nothing was sent")

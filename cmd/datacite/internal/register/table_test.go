@@ -405,7 +405,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{file("t.ods", "PK\x03\x04")}, "the spreadsheet cannot be read"},
 		{[]string{file("t.txt", "\xff\xfed\x00")},
 			`t.txt is text in UTF-16; save it as UTF-8, and a table as .xlsx or as "CSV UTF-8"`},
-		{[]string{file("d.csv", "doi,url,state,title,kind,path,wanted,found,reason,service\n")},
+		{[]string{file("d.csv", "doi,url,state,title,kind,path,desired,found,reason,service\n")},
 			"d.csv is a table of differences that datacite audit wrote; correct the source that was compared"},
 		{[]string{file("c.csv", "doi,metric,access,count\n")}, "c.csv is a table of counts; datacite usage send sends it"},
 		{[]string{file("broken.xlsx", "PK\x03\x04 and nothing more")}, "broken.xlsx: "},

@@ -72,7 +72,7 @@ var otherTables = []struct {
 	columns []string
 	says    string
 }{
-	{[]string{"kind", "path", "wanted", "found", "reason", "service", "result", "error"},
+	{[]string{"kind", "path", "desired", "found", "reason", "service", "result", "error"},
 		"is a table of differences that datacite audit wrote; correct the source that was compared, and give that one, or " +
 			"repair with datacite audit --fix"},
 	{[]string{"metric", "access", "count", "platform", "publisher", "month", "country", "title", "year", "type"},
