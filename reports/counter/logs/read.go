@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"net/netip"
 	"runtime"
 	"strings"
@@ -240,9 +241,12 @@ func (o *Options) Gaps(atLeast time.Duration, files ...FileStats) (gaps []Gap) {
 		return false
 	}
 	from := begin
-	for hour, at := 0, begin; !at.After(until); hour, at = hour+1, at.Add(time.Hour) {
+	for hour, at := 0, begin; from.Before(until); hour, at = hour+1, at.Add(time.Hour) {
 		if at.Before(until) && !logged(hour) {
 			continue
+		}
+		if at.After(until) { // where clocks are changed by half an hour
+			at = until
 		}
 		if length := at.Sub(from); length > 0 && length >= atLeast {
 			gaps = append(gaps, Gap{from, at})
@@ -558,12 +562,9 @@ func (p *parser) see(c *chunk, t time.Time, number int) {
 	if sec < p.from || sec >= p.until {
 		local := t.In(p.zone)
 		from, until := local.ZoneBounds()
-		p.from, p.until = from.Unix(), until.Unix()
-		if from.IsZero() {
-			p.from = sec
-		}
+		p.from, p.until = from.Unix(), until.Unix() // no begin is before all times
 		if until.IsZero() {
-			p.until = sec + 1<<40
+			p.until = math.MaxInt64
 		}
 		_, p.offset = local.Zone()
 	}
