@@ -89,14 +89,22 @@ type webClock struct{ zone zone }
 
 const webTime = "02/Jan/2006:15:04:05 -0700"
 
+// readWeb reads a time as web servers write it, if its offset is the last one.
+func (z *zone) readWeb(text string) (t time.Time, ok bool) {
+	if len(text) != len(webTime) || text[20:] != z.text {
+		return t, false
+	}
+	if text[2] != '/' || text[6] != '/' || text[11] != ':' || text[14] != ':' || text[17] != ':' {
+		return t, false
+	}
+	day, month, century, year := twoDigits(text), monthNamed(text[3:6]), twoDigits(text[7:]), twoDigits(text[9:])
+	hour, minute, second := twoDigits(text[12:]), twoDigits(text[15:]), twoDigits(text[18:])
+	return z.date(century, year, month, day, hour, minute, second)
+}
+
 func (c *webClock) read(text string) (time.Time, error) {
-	if len(text) == len(webTime) && text[20:] == c.zone.text && text[2] == '/' && text[6] == '/' && text[11] == ':' &&
-		text[14] == ':' && text[17] == ':' {
-		day, month, century, year := twoDigits(text), monthNamed(text[3:6]), twoDigits(text[7:]), twoDigits(text[9:])
-		hour, minute, second := twoDigits(text[12:]), twoDigits(text[15:]), twoDigits(text[18:])
-		if t, ok := c.zone.date(century, year, month, day, hour, minute, second); ok {
-			return t, nil
-		}
+	if t, ok := c.zone.readWeb(text); ok {
+		return t, nil
 	}
 	t, err := time.Parse(webTime, text)
 	if err != nil {

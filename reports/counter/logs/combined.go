@@ -125,8 +125,8 @@ func (w *webLog) cure() string {
 
 // isStatus tells whether a text is the status of a response. Some servers log 000 if there was none.
 func isStatus(text string) bool {
-	return len(text) == 3 && text[0] >= '0' && text[0] <= '9' && text[1] >= '0' && text[1] <= '9' && text[2] >= '0' &&
-		text[2] <= '9'
+	_, err := strconv.ParseUint(text, 10, 0)
+	return len(text) == 3 && err == nil
 }
 
 // isMethod tells whether a text may be the method of a request, which servers compare with case.
@@ -163,7 +163,7 @@ func (o *Options) visitor(peer, list string) (string, error) {
 		return o.address("address", peer)
 	}
 	chain := strings.Split(list, ",")
-	if peer != "" && strings.TrimSpace(chain[len(chain)-1]) != peer {
+	if peer != "" {
 		chain = append(chain, peer)
 	}
 	client := access.Visitor(slices.Backward(chain), func(ip netip.Addr) bool {

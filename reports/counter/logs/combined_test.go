@@ -69,6 +69,12 @@ func TestLayoutsOfWebServers(t *testing.T) {
 			`%s 1791986460000 GET /data/10.5072/a?x=1 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
 		"given: nginx, JSON": {`{"a":"$remote_addr","t":$msec,"r":"$request","s":$status,"u":"$http_user_agent"}`,
 			`{"a":"%s","t":1791986460.000,"r":` + get + `,"s":200,"u":"Mozilla/5.0 (X11; \"quoted\")"}`, ""},
+		"given: a percent sign": {`%h %t "%r" %>s 100%% "%{User-Agent}i"`,
+			`%s ` + at + ` ` + get + ` 200 100% "Mozilla/5.0 (X11; \"quoted\")"`, ""},
+		"given: nginx, a percent sign": {`$remote_addr [$time_local] "$request" $status 100% "$http_user_agent"`,
+			`%s ` + at + ` ` + get + ` 200 100% "Mozilla/5.0 (X11; \"quoted\")"`, ""},
+		"given: the address of the connection": {`%{X-Forwarded-For}i %{c}a %{remote}p %t "%r" %s "%{User-Agent}i"`,
+			`%s 10.0.0.2 4711 ` + at + ` ` + get + ` 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
 		"given: behind a CDN": {`%{X-Forwarded-For}i %h %t "%r" %s "%{User-Agent}i"`,
 			`%s, 198.51.100.7 10.0.0.2 ` + at + ` ` + get + ` 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
 	} {
@@ -138,11 +144,21 @@ func TestWhatIsNoStatusIsAFault(t *testing.T) {
 		{"", `"/data/10.5072/a GET" 200 512 "-" "M"`, `method is "/data/10.5072/a"`},
 		{"", `"-" 200 512 "-" "M"`, `method is "-"`},
 		{"", `"" 200 512 "-" "M"`, `method is ""`},
+		{"", `"GET /data/10.5072/a HTTP/1.1" 20 512 "-" "M"`, `status is "20"`},
+		{"", `"GET /data/10.5072/a HTTP/1.1" 2000 512 "-" "M"`, `status is "2000"`},
+		{"", `"GET /data/10.5072/a HTTP/1.1" 2a0 512 "-" "M"`, `status is "2a0"`},
+		{"", `"GET /data/10.5072/a HTTP/1.1" +20 512 "-" "M"`, `status is "+20"`},
+		{"", `"@GET /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, `method is "@GET"`},
+		{"", `"[GET /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, `method is "[GET"`},
+		{"", `"G@ET /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, `method is "G@ET"`},
+		{"", `"-GET /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, `method is "-GET"`},
+		{"", `"_GET /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, `method is "_GET"`},
 		{given, `"GET /data/10.5072/a" 0.003 "M"`,
 			`status is "0.003", not three digits such as 200; is the layout that of this log?`},
 		{given, `"data.example.org GET /data/10.5072/a" 200 "M"`, `method is "data.example.org"`},
 		{"", `"GET /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, ""},
 		{"", `"HEAD /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, ""},
+		{"", `"A-Z_A-Z /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, ""},
 		{"", `"VERSION-CONTROL /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, ""},
 		{"", `"GET /data/10.5072/a HTTP/1.1" 000 0 "-" "M"`, ""},
 		{"", `"\x16\x03\x01" 400 0 "-" "M"`, ""},
@@ -170,40 +186,99 @@ func TestWhatIsNoStatusIsAFault(t *testing.T) {
 }
 
 func TestTimesOfGivenLayouts(t *testing.T) {
-	for _, c := range []struct{ word, text, want string }{
-		{`%{sec}t`, "now.5", `time is "now.5"`}, {`%{sec}t`, "1791986460.25", ""}, {`%{sec}t`, "1791986460", ""},
-		{`%{msec}t`, "1791986460000", ""}, {`%{usec}t`, "1791986460000000",
-			""}, {`%{%F %T %z}t`, "2026-10-14 10:01:00 -0400", ""},
-		{`%{sec}t`, "now", `time is "now", not a number of seconds since 1970`}, {`%{%F %T %z}t`, "2026-10-14",
-			`time is "2026-10-14", not as %F %T %z`},
-		{`%t`, "[14/Okt/2026:10:01:00 -0400]", `time is "14/Okt/2026:10:01:00 -0400", not one such as`},
+	zone := time.FixedZone("", 3600)
+	for _, c := range []struct {
+		word, text string
+		nanos      int
+		want       string // error
+	}{
+		{`%{sec}t`, "now", 0, `time is "now", not a number of seconds since 1970`}, {`%{sec}t`, "now.5", 0, `time is "now.5"`},
+		{`%{sec}t`, "1791986460.x", 0, `time is "1791986460.x"`}, {`%{msec}t`, "1791986460000.x", 0, `time is "1791986460000.x"`},
+		{`%{sec}t`, "1791986460.25", 25e7, ""}, {`%{sec}t`, "1791986460.1234567891", 123456789, ""},
+		{`%{sec}t`, "1791986460", 0, ""}, {`%{begin:sec}t`, "1791986460", 0, ""},
+		{`%{msec}t`, "1791986460250", 25e7, ""}, {`%{end:msec}t`, "1791986460000.7", 0, ""},
+		{`%{usec}t`, "1791986460250001", 250001e3, ""},
+		{`%{%F %T %z}t`, "2026-10-14 10:01:00 -0400", 0, ""},
+		{`%{%d.%m.%Y %H-%M-%S %z}t`, "14.10.2026 10-01-00 -0400", 0, ""},
+		{`%{begin:%e %b %Y %T %z}t`, "14 Oct 2026 10:01:00 -0400", 0, ""},
+		{`%{%F %T %z}t`, "2026-10-14", 0, `time is "2026-10-14", not as %F %T %z`},
+		{`%t`, "[14/Okt/2026:10:01:00 -0400]", 0, `time is "14/Okt/2026:10:01:00 -0400", not one such as`},
 	} {
 		events, err := collect(read(logs.Combined, strings.NewReader("192.0.2.1|"+c.text+`|GET|/data/10.5072/a|200|M`),
-			&logs.Options{Paths: pages(), Layout: `%h|` + c.word + `|%m|%U|%s|%{User-Agent}i`}))
+			&logs.Options{Paths: pages(), Layout: `%h|` + c.word + `|%m|%U|%s|%{User-Agent}i`, Location: zone}))
 		if c.want != "" {
 			assert.ErrorContains(t, err, c.want)
 			continue
 		}
 		require.NoError(t, err, c.word)
 		assert.EqualValues(t, 1791986460, events[0].Time.Unix(), c.word)
-		assert.Equal(t, strings.HasSuffix(c.text, ".25"), events[0].Time.Nanosecond() == 25e7, c.text)
+		assert.Equal(t, c.nanos, events[0].Time.Nanosecond(), c.text)
+		_, offset := events[0].Time.Zone()
+		assert.Equal(t, map[bool]int{true: 3600, false: -4 * 3600}[strings.Contains(c.word, "sec}")], offset, "that of the platform")
+	}
+}
+
+// Each word that is read, in a line of its own.
+func TestWordsOfGivenLayouts(t *testing.T) {
+	for _, c := range []struct{ layout, line, user, address, url string }{
+		{`%a|%r`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
+		{`%u|%r`, "jane|GET /data/10.5072/a HTTP/1.1", "jane", "", "/data/10.5072/a"},
+		{`%h|%l|%r`, "192.0.2.1|192.0.2.2|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
+		{`%h|%r|%v`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1|a.example", "", "192.0.2.1", "a.example/data/10.5072/a"},
+		{`%h|%r|%V`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1|a.example", "", "192.0.2.1", "a.example/data/10.5072/a"},
+		{`%h|%r|%{HOST}i`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1|a.example", "", "192.0.2.1", "a.example/data/10.5072/a"},
+		{`%{X-Forwarded-For}i|%r`, "192.0.2.1, 10.0.0.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
+		{`%h|%m|%U|%q`, "192.0.2.1|POST|/data/10.5072/a|?x=1", "", "192.0.2.1", "/data/10.5072/a?x=1"},
+		{`%h|%m|%U|%q`, "192.0.2.1|GET|/data/10.5072/a|", "", "192.0.2.1", "/data/10.5072/a"},
+		{`%h|%,200!404m|%<U|%{Referer}i|%{x}n|%^ti|%{remote}a`, "192.0.2.1|GET|/data/10.5072/a|-|-|-|192.0.2.2", "", "192.0.2.1", "/data/10.5072/a"},
+		{`$remote_addr|$request`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
+		{`${remote_addr}|$request`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
+		{`$remote_user|$request`, "jane|GET /data/10.5072/a HTTP/1.1", "jane", "", "/data/10.5072/a"},
+		{`$http_x_forwarded_for|$request`, "192.0.2.1, 10.0.0.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
+		{`$proxy_add_x_forwarded_for|$request`, "192.0.2.1, 10.0.0.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
+		{`$remote_addr|$request|$http_host`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1|a.example", "", "192.0.2.1", "a.example/data/10.5072/a"},
+		{`$remote_addr|$request_method|$request_uri`, "192.0.2.1|GET|/data/10.5072/a?x=1", "", "192.0.2.1", "/data/10.5072/a?x=1"},
+		{`$remote_addr|$request_method|$uri|$args`, "192.0.2.1|GET|/data/10.5072/a|x=1", "", "192.0.2.1", "/data/10.5072/a?x=1"},
+		{`$remote_addr|$request_method|$uri|$args`, "192.0.2.1|GET|/data/10.5072/a|-", "", "192.0.2.1", "/data/10.5072/a"},
+		{`LogFormat %h|%r`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
+	} {
+		layout, line := c.layout+`|%t|%s|%{User-Agent}i`, c.line+"|[14/Oct/2026:10:01:00 -0400]|200|M"
+		if strings.Contains(c.layout, "$") {
+			layout = c.layout + `|[$time_local]|$status|$http_user_agent`
+		}
+		events, err := collect(read(logs.Combined, strings.NewReader(line), &logs.Options{Paths: pages(), Layout: layout}))
+		require.NoError(t, err, layout)
+		require.Len(t, events, 1, layout)
+		e := events[0]
+		assert.Equal(t, []string{c.user, c.address, c.url}, []string{e.User, e.Address, e.URL}, layout)
 	}
 }
 
 func TestLayoutsOfWhichNothingCanBeCounted(t *testing.T) {
 	for layout, want := range map[string]string{
-		`%h %l %u %t "%r" %>s %b`:                       "has no user agent",
-		`%h "%r" %>s "%{User-Agent}i"`:                  "has no time",
-		`%h %t %>s "%{User-Agent}i"`:                    "has no request",
-		`%h %t "%r" "%{User-Agent}i"`:                   "has no status",
-		`%h %t "%r" %<s "%{User-Agent}i"`:               "has no status", // before it was redirected
-		`%t "%r" %s "%{User-Agent}i"`:                   "has nothing that tells visitors apart",
-		`%h%t "%r" %s "%{User-Agent}i"`:                 "",
-		`%h%u %t "%r" %s "%{User-Agent}i"`:              "has two fields with nothing between them",
-		`%h %a %t "%r" %s "%{User-Agent}i"`:             "has two fields of the same meaning",
-		`%h %{%H:%M}t "%r" %s "%{User-Agent}i"`:         "has the time",
-		`%h %t "%r" %s %w "%{User-Agent}i"`:             `has "%w"`,
-		`$remote_addr [$time_local] "$request" $status`: "has no user agent",
+		`%h %l %u %t "%r" %>s %b`:                                                  "has no user agent",
+		`%h "%r" %>s "%{User-Agent}i"`:                                             "has no time",
+		`%h %t %>s "%{User-Agent}i"`:                                               "has no request",
+		`%h %t "%r" "%{User-Agent}i"`:                                              "has no status",
+		`%h %t %m %s "%{User-Agent}i"`:                                             "has no request",
+		`%h %t %U %s "%{User-Agent}i"`:                                             "has no request",
+		`%h %t %q %s "%{User-Agent}i"`:                                             "has no request",
+		`%u %t %m %U %s "%{User-Agent}i"`:                                          "",
+		`%h %D %O %t "%r" %s "%{User-Agent}i"`:                                     "",
+		`%h %{%c %z}t "%r" %s "%{User-Agent}i"`:                                    "has the time",
+		`%{X-Forwarded-For}i %t "%r" %s "%{User-Agent}i"`:                          "",
+		`$remote_addr $msec $request_method $request_uri $status $http_user_agent`: "",
+		`$remote_addr $msec $request_uri $status $http_user_agent`:                 "has no request",
+		`LogFormat "%h %t`:                                                         "has no request",
+		`log_format mine '$remote_addr $msec`:                                      "has no time",
+		`%h %t "%r" %<s "%{User-Agent}i"`:                                          "has no status", // before it was redirected
+		`%t "%r" %s "%{User-Agent}i"`:                                              "has nothing that tells visitors apart",
+		`%h%t "%r" %s "%{User-Agent}i"`:                                            "",
+		`%h%u %t "%r" %s "%{User-Agent}i"`:                                         "has two fields with nothing between them",
+		`%h %a %t "%r" %s "%{User-Agent}i"`:                                        "has two fields of the same meaning",
+		`%h %{%H:%M}t "%r" %s "%{User-Agent}i"`:                                    "has the time",
+		`%h %t "%r" %s %w "%{User-Agent}i"`:                                        `has "%w"`,
+		`$remote_addr [$time_local] "$request" $status`:                            "has no user agent",
 		`combined`: "has no time",
 		`$remote_addr $msec "$request" $status $http_user_agent`: "",
 	} {

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
@@ -101,9 +102,6 @@ func splitFields(line string, fields *[titleField]string) (describes string, err
 
 // present returns a field, or "" if it stands for nothing.
 func present(field string) string {
-	if field == "-" { // in most lines
-		return ""
-	}
 	switch field = strings.TrimSpace(field); field {
 	case "-", "????":
 		return ""
@@ -117,12 +115,9 @@ func checkHeader(line string) error {
 	if !ok {
 		return nil
 	}
-	list := strings.Fields(strings.ReplaceAll(names, "-", "_"))
-	for i := range max(len(list), len(fieldNames)) {
-		if i >= len(list) || i >= len(fieldNames) || list[i] != fieldNames[i] {
-			return fault(datacite.CodeSyntax, "#Fields names other fields, or another order, than %s",
-				strings.Join(fieldNames[:], ", "))
-		}
+	if !slices.Equal(strings.Fields(strings.ReplaceAll(names, "-", "_")), fieldNames[:]) {
+		return fault(datacite.CodeSyntax, "#Fields names other fields, or another order, than %s",
+			strings.Join(fieldNames[:], ", "))
 	}
 	return nil
 }

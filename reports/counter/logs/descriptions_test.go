@@ -1,13 +1,18 @@
 package logs_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
@@ -68,4 +73,134 @@ func TestDescriptionsOfEarlierNights(t *testing.T) {
 		assert.Equal(t, want, titles(all, 300))
 		require.NoError(t, all.Close())
 	}
+}
+
+func datasets(names ...string) (list []reports.Dataset) {
+	for _, name := range names {
+		list = append(list, reports.Dataset{DatasetID: []reports.TypedValue{{Type: "handle", Value: "1/2"},
+			{Type: reports.TypeDOI, Value: name}}})
+	}
+	return list
+}
+
+// What the log says fills in what is missing.
+func TestDescribedValues(t *testing.T) {
+	own := reports.Dataset{Title: "Own", Publisher: "Own", URI: "/own", YOP: "1999",
+		PublisherID:  []reports.TypedValue{{Type: "isni", Value: "1"}},
+		Contributors: []reports.TypedValue{{Type: "name", Value: "Own"}},
+		Dates:        []reports.TypedValue{{Type: "pub-date", Value: "1999-01-01"}}}
+	describe := func(set reports.Dataset, replace ...string) reports.Dataset {
+		about := &logs.Descriptions{}
+		_, err := collect(read(logs.Dataverse, strings.NewReader(line(replace...)), &logs.Options{Descriptions: about}))
+		require.NoError(t, err)
+		for d, err := range about.Describe(reports.Source([]reports.Dataset{set})) {
+			require.NoError(t, err)
+			set = d
+		}
+		return set
+	}
+	own.DatasetID = []reports.TypedValue{{Type: "doi", Value: "10.5072/FK2/ABC"}}
+	assert.Equal(t, own, describe(own))
+	for code, want := range map[string]string{"grid.4711.3": "grid grid.4711.3", "GRID:4711.3": "grid grid.4711.3",
+		"grid:grid.4711.3": "grid grid.4711.3", "urn=a:b": "urn a:b", "client-id.x": "client-id x", "ISNI:0000": "isni 0000",
+		"orcid:1": "orcid 1", "ror:1": "", "grid": "", "grid.": "", "x-grid.1": ""} {
+		got := ""
+		for _, id := range describe(datasets("10.5072/fk2/abc")[0], "publisher_id", code).PublisherID {
+			got += string(id.Type) + " " + id.Value
+		}
+		assert.Equal(t, want, got, code)
+	}
+	for date, want := range map[string]string{"2024-05-06": "2024-05-06", "2024-05-06T07:08:09Z": "2024-05-06", "2024-05": "",
+		"2024-13-01": "", "T": ""} {
+		got := ""
+		for _, date := range describe(datasets("10.5072/fk2/abc")[0], "publication_date", date).Dates {
+			got += date.Value
+		}
+		assert.Equal(t, want, got, date)
+	}
+	publishers := map[[2]string]string{{"grid", "tbd"}: "", {"grid", "grid.1"}: "grid", {"Press", "tbd"}: "Press"}
+	for of, want := range publishers {
+		assert.Equal(t, want, describe(datasets("10.5072/fk2/abc")[0], "publisher", of[0], "publisher_id", of[1]).Publisher)
+	}
+	names := describe(datasets("10.5072/fk2/abc")[0], "authors", "| Doe, Jane ||Roe, Richard|").Contributors
+	assert.Equal(t, []reports.TypedValue{{Type: "name", Value: "Doe, Jane"}, {Type: "name", Value: "Roe, Richard"}}, names)
+	assert.Equal(t, []reports.TypedValue{{Type: "handle", Value: "1/2"}, {Type: "doi", Value: "10.5072/FK2/ABC"}},
+		describe(datasets("10.5072/fk2/abc")[0]).DatasetID)
+}
+
+// Of two descriptions of the same time, the same one is taken in any order.
+func TestDescriptionsOfTheSameTime(t *testing.T) {
+	at := time.Date(2026, 10, 14, 10, 0, 0, 5, time.UTC)
+	fields := func(title string) string { return title + strings.Repeat("\t", 8) }
+	all := []logs.Description{{"10.5072/a", at, fields("A")}, {"10.5072/A", at, fields("B")}, {"10.5072/a", at, fields("B")},
+		{"10.5072/A", at.Add(-1), fields("Z")}}
+	for _, memory := range []int{0, 1} {
+		for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1, 2}, {1, 2, 1}} {
+			d := &logs.Descriptions{Memory: memory, TempDir: t.TempDir()}
+			for _, i := range order {
+				require.NoError(t, d.Add(all[i]))
+			}
+			var got []logs.Description
+			for about, err := range d.All() {
+				require.NoError(t, err)
+				about.Time = about.Time.UTC()
+				got = append(got, about)
+			}
+			require.NoError(t, d.Close())
+			assert.Equal(t, all[2:3], got)
+		}
+	}
+}
+
+func TestDescriptionsThatFail(t *testing.T) {
+	about := func(memory int) *logs.Descriptions {
+		d := &logs.Descriptions{Memory: memory, TempDir: t.TempDir()}
+		described(t, d, 1, 3)
+		t.Cleanup(func() { require.NoError(t, d.Close()) })
+		return d
+	}
+	lost := errors.New("disk is dead")
+	failing := func(yield func(reports.Dataset, error) bool) {
+		_ = yield(datasets("10.5072/0001")[0], nil) && yield(reports.Dataset{Title: "?"}, lost)
+	}
+	for _, memory := range []int{0, 1} {
+		n := 0
+		for d, err := range about(memory).Describe(failing) {
+			if n++; n == 1 {
+				require.NoError(t, err)
+				assert.Equal(t, "Title 1 of day 1", d.Title)
+			} else {
+				assert.Equal(t, lost, err)
+			}
+		}
+		assert.Equal(t, 2, n)
+		for d, err := range about(memory).Describe(reports.Source(datasets("10.5072/0001", "10.5072/0001", "10.5072/0000"))) {
+			if n++; n < 5 {
+				require.NoError(t, err)
+				continue
+			}
+			assert.Empty(t, d)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			assert.EqualError(t, err, "datacite: datasets: have 10.5072/0000 after 10.5072/0001; sort them by DOI")
+		}
+		assert.Equal(t, 5, n)
+		for range about(memory).Describe(reports.Source(datasets("10.5072/0000", "10.5072/0001"))) {
+			n++
+			break
+		}
+		for range about(memory).All() {
+			n++
+			break
+		}
+		assert.Equal(t, 7, n)
+	}
+
+	none := filepath.Join(t.TempDir(), "none")
+	d := &logs.Descriptions{Memory: 1, TempDir: none}
+	_, err := collect(logs.Read([]logs.Log{logs.FromReader("a.log", strings.NewReader(line()+line("identifier",
+		"doi:10.5072/b")))}, logs.Dataverse, &logs.Options{Descriptions: d, Tolerance: all}))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NotErrorIs(t, err, datacite.ErrInvalid)
+	assert.ErrorContains(t, err, "a.log, line 2: logs: sorting descriptions: ")
+	require.ErrorIs(t, d.Add(logs.Description{DOI: "10.5072/c", Fields: strings.Repeat("\t", 8)}), fs.ErrNotExist)
 }

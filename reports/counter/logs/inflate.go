@@ -5,7 +5,6 @@ import (
 	"compress/bzip2"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -14,13 +13,14 @@ import (
 
 // compressions are the first bytes of a file, and what they say of it.
 var compressions = []struct {
-	magic, name string
-	open        func(io.Reader) (io.Reader, error) // nil if it is not read here; there is nothing to close
+	magic string
+	name  string                             // of one that is not read
+	open  func(io.Reader) (io.Reader, error) // nil for such a one; there is nothing to close
 }{
-	{"\x1f\x8b", "gzip", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
-	{"BZh", "bzip2", func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
-	{"\x28\xb5\x2f\xfd", "zstd", unzstd},
-	{"\x50\x2a\x4d\x18", "zstd", unzstd}, // pzstd begins with a frame that is skipped
+	{"\x1f\x8b", "", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"BZh", "", func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
+	{"\x28\xb5\x2f\xfd", "", unzstd},
+	{"\x50\x2a\x4d\x18", "", unzstd}, // pzstd begins with a frame that is skipped
 	{"\xfd7zXZ\x00", "xz", nil},
 	{"PK\x03\x04", "ZIP", nil},
 	{"7z\xbc\xaf\x27\x1c", "7-Zip", nil},
@@ -43,10 +43,8 @@ func inflated(r io.Reader) (content io.Reader, packed bool, err error) {
 		if c.open == nil {
 			return nil, true, errors.New("is compressed with " + c.name + "; only gzip, bzip2 and zstd are read")
 		}
-		if content, err = c.open(in); err != nil {
-			return nil, true, fmt.Errorf("%s: %w", c.name, err)
-		}
-		return content, true, nil
+		content, err = c.open(in)
+		return content, true, err
 	}
 	return in, false, nil
 }

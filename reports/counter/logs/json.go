@@ -42,12 +42,10 @@ func parseJSON(line string) (e counter.Event, ok bool, err error) {
 	if e.DOI == "" {
 		return e, false, fault(datacite.CodeNoDataset, "doi is missing, so the access is to no dataset")
 	}
-	err = e.Validate()
-	found := datacite.Findings(err)
-	if len(found) == 0 {
-		return e, err == nil, err
+	if err = e.Validate(); err == nil {
+		return e, true, nil
 	}
-	f := found[0]
+	f := datacite.Findings(err)[0]
 	switch f.Path {
 	case "doi":
 		f.Code = notDOI(e.DOI)

@@ -139,7 +139,7 @@ func (p *part) end(text string) int {
 			return -1
 		}
 		from += next
-		inList := p.field == forwarded && from > 0 && text[from-1] == ',' // the addresses are separated by commas and blanks
+		inList := p.field == forwarded && strings.HasSuffix(text[:from], ",") // between addresses are commas and blanks
 		if strings.HasPrefix(text[from:], p.after) && !inList {
 			return from
 		}
@@ -154,11 +154,7 @@ func endOfQuoted(text string) int {
 			return -1
 		}
 		end += from
-		slashes := 0
-		for end-slashes > 0 && text[end-slashes-1] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
+		if slashes := end - len(strings.TrimRight(text[:end], `\`)); slashes%2 == 0 {
 			return end
 		}
 		from = end + 1
@@ -199,13 +195,13 @@ func readLayout(text string) (*layout, error) {
 	}
 	l := &layout{time: webClocks}
 	words, find := apacheWords(text), apacheWord()
-	if !strings.Contains(text, "%") || nginxWord().MatchString(text) && !apacheWord().MatchString(text) {
+	if !find.MatchString(text) {
 		words, find = nginxWords(text), nginxWord()
 	}
 	before := 0
 	literal := &l.before
 	for i, at := range find.FindAllStringIndex(text, -1) {
-		*literal += strings.ReplaceAll(text[before:at[0]], "%%", "%")
+		*literal += text[before:at[0]]
 		before = at[1]
 		w, err := words[i]()
 		if err != nil {
@@ -303,11 +299,11 @@ func apacheClock(format string) (func(*Options) func(string) (time.Time, error),
 		return epochs(unit), nil
 	}
 	text := strings.NewReplacer(
-		"%Y", "2006", "%m", "01", "%d", "02", "%e", "_2", "%b", "Jan", "%H", "15", "%M", "04", "%S", "05", "%z", "-0700", "%F", "2006-01-02", "%T", "15:04:05", "%%", "%",
+		"%Y", "2006", "%m", "01", "%d", "02", "%e", "_2", "%b", "Jan", "%H", "15", "%M", "04", "%S", "05", "%z", "-0700", "%F", "2006-01-02", "%T", "15:04:05",
 	).Replace(format)
 	if strings.Contains(text, "%") || !strings.Contains(text, "-0700") {
 		return nil, layoutError(fmt.Sprintf(
-			"has the time %q, not one of %%Y %%m %%d %%b %%H %%M %%S %%F %%T with %%z, or sec, msec, usec", format))
+			"has the time %q, not one of %%Y %%m %%d %%e %%b %%H %%M %%S %%F %%T with %%z, or sec, msec, usec", format))
 	}
 	return func(*Options) func(string) (time.Time, error) {
 		return func(value string) (time.Time, error) {

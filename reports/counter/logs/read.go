@@ -458,18 +458,16 @@ func (r *reader) chunk(in *bufio.Reader) *chunk {
 		data, err = in.Peek(longestLine)
 		end = bytes.LastIndexByte(data, '\n') + 1
 	}
-	switch {
-	case end == 0 && err == nil:
+	if end == 0 && err == nil {
 		r.number++
 		c.long = true
 		for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
 			_, err = in.ReadSlice('\n')
 		}
-	case errors.Is(err, io.EOF) && end < len(data): // the last line has no end
-		r.number++
-		end = len(data)
-		fallthrough
-	default:
+	} else {
+		if errors.Is(err, io.EOF) {
+			end = len(data) // the last line may have no end
+		}
 		r.number += bytes.Count(data[:end], []byte{'\n'})
 		c.text = string(data[:end])
 		_, _ = in.Discard(end) // they are there
