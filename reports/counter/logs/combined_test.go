@@ -192,8 +192,10 @@ func TestTimesOfGivenLayouts(t *testing.T) {
 		nanos      int
 		want       string // error
 	}{
-		{`%{sec}t`, "now", 0, `time is "now", not a number of seconds since 1970`}, {`%{sec}t`, "now.5", 0, `time is "now.5"`},
-		{`%{sec}t`, "1791986460.x", 0, `time is "1791986460.x"`}, {`%{msec}t`, "1791986460000.x", 0, `time is "1791986460000.x"`},
+		{`%{sec}t`, "now", 0, `time is "now", not a number of seconds since 1970`},
+		{`%{sec}t`, "now.5", 0, `time is "now.5"`},
+		{`%{sec}t`, "1791986460.x", 0, `time is "1791986460.x"`},
+		{`%{msec}t`, "1791986460000.x", 0, `time is "1791986460000.x"`},
 		{`%{sec}t`, "1791986460.25", 25e7, ""}, {`%{sec}t`, "1791986460.1234567891", 123456789, ""},
 		{`%{sec}t`, "1791986460", 0, ""}, {`%{begin:sec}t`, "1791986460", 0, ""},
 		{`%{msec}t`, "1791986460250", 25e7, ""}, {`%{end:msec}t`, "1791986460000.7", 0, ""},
@@ -214,33 +216,39 @@ func TestTimesOfGivenLayouts(t *testing.T) {
 		assert.EqualValues(t, 1791986460, events[0].Time.Unix(), c.word)
 		assert.Equal(t, c.nanos, events[0].Time.Nanosecond(), c.text)
 		_, offset := events[0].Time.Zone()
-		assert.Equal(t, map[bool]int{true: 3600, false: -4 * 3600}[strings.Contains(c.word, "sec}")], offset, "that of the platform")
+		assert.Equal(t, map[bool]int{true: 3600, false: -4 * 3600}[strings.Contains(c.word, "sec}")], offset,
+			"that of the platform")
 	}
 }
 
 // Each word that is read, in a line of its own.
 func TestWordsOfGivenLayouts(t *testing.T) {
+	const (
+		page = "/data/10.5072/a"
+		get  = "GET " + page + " HTTP/1.1"
+	)
 	for _, c := range []struct{ layout, line, user, address, url string }{
-		{`%a|%r`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
-		{`%u|%r`, "jane|GET /data/10.5072/a HTTP/1.1", "jane", "", "/data/10.5072/a"},
-		{`%h|%l|%r`, "192.0.2.1|192.0.2.2|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
-		{`%h|%r|%v`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1|a.example", "", "192.0.2.1", "a.example/data/10.5072/a"},
-		{`%h|%r|%V`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1|a.example", "", "192.0.2.1", "a.example/data/10.5072/a"},
-		{`%h|%r|%{HOST}i`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1|a.example", "", "192.0.2.1", "a.example/data/10.5072/a"},
-		{`%{X-Forwarded-For}i|%r`, "192.0.2.1, 10.0.0.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
-		{`%h|%m|%U|%q`, "192.0.2.1|POST|/data/10.5072/a|?x=1", "", "192.0.2.1", "/data/10.5072/a?x=1"},
-		{`%h|%m|%U|%q`, "192.0.2.1|GET|/data/10.5072/a|", "", "192.0.2.1", "/data/10.5072/a"},
-		{`%h|%,200!404m|%<U|%{Referer}i|%{x}n|%^ti|%{remote}a`, "192.0.2.1|GET|/data/10.5072/a|-|-|-|192.0.2.2", "", "192.0.2.1", "/data/10.5072/a"},
-		{`$remote_addr|$request`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
-		{`${remote_addr}|$request`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
-		{`$remote_user|$request`, "jane|GET /data/10.5072/a HTTP/1.1", "jane", "", "/data/10.5072/a"},
-		{`$http_x_forwarded_for|$request`, "192.0.2.1, 10.0.0.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
-		{`$proxy_add_x_forwarded_for|$request`, "192.0.2.1, 10.0.0.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
-		{`$remote_addr|$request|$http_host`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1|a.example", "", "192.0.2.1", "a.example/data/10.5072/a"},
-		{`$remote_addr|$request_method|$request_uri`, "192.0.2.1|GET|/data/10.5072/a?x=1", "", "192.0.2.1", "/data/10.5072/a?x=1"},
-		{`$remote_addr|$request_method|$uri|$args`, "192.0.2.1|GET|/data/10.5072/a|x=1", "", "192.0.2.1", "/data/10.5072/a?x=1"},
-		{`$remote_addr|$request_method|$uri|$args`, "192.0.2.1|GET|/data/10.5072/a|-", "", "192.0.2.1", "/data/10.5072/a"},
-		{`LogFormat %h|%r`, "192.0.2.1|GET /data/10.5072/a HTTP/1.1", "", "192.0.2.1", "/data/10.5072/a"},
+		{`%a|%r`, "192.0.2.1|" + get, "", "192.0.2.1", page},
+		{`%u|%r`, "jane|" + get, "jane", "", page},
+		{`%h|%l|%r`, "192.0.2.1|192.0.2.2|" + get, "", "192.0.2.1", page},
+		{`%h|%r|%v`, "192.0.2.1|" + get + "|a.example", "", "192.0.2.1", "a.example" + page},
+		{`%h|%r|%V`, "192.0.2.1|" + get + "|a.example", "", "192.0.2.1", "a.example" + page},
+		{`%h|%r|%{HOST}i`, "192.0.2.1|" + get + "|a.example", "", "192.0.2.1", "a.example" + page},
+		{`%{X-Forwarded-For}i|%r`, "192.0.2.1, 10.0.0.1|" + get, "", "192.0.2.1", page},
+		{`%h|%m|%U|%q`, "192.0.2.1|POST|/data/10.5072/a|?x=1", "", "192.0.2.1", page + "?x=1"},
+		{`%h|%m|%U|%q`, "192.0.2.1|GET|/data/10.5072/a|", "", "192.0.2.1", page},
+		{`%h|%,200!404m|%<U|%{Referer}i|%{x}n|%^ti|%{remote}a`, "192.0.2.1|GET|/data/10.5072/a|-|-|-|192.0.2.2", "",
+			"192.0.2.1", page},
+		{`$remote_addr|$request`, "192.0.2.1|" + get, "", "192.0.2.1", page},
+		{`${remote_addr}|$request`, "192.0.2.1|" + get, "", "192.0.2.1", page},
+		{`$remote_user|$request`, "jane|" + get, "jane", "", page},
+		{`$http_x_forwarded_for|$request`, "192.0.2.1, 10.0.0.1|" + get, "", "192.0.2.1", page},
+		{`$proxy_add_x_forwarded_for|$request`, "192.0.2.1, 10.0.0.1|" + get, "", "192.0.2.1", page},
+		{`$remote_addr|$request|$http_host`, "192.0.2.1|" + get + "|a.example", "", "192.0.2.1", "a.example" + page},
+		{`$remote_addr|$request_method|$request_uri`, "192.0.2.1|GET|/data/10.5072/a?x=1", "", "192.0.2.1", page + "?x=1"},
+		{`$remote_addr|$request_method|$uri|$args`, "192.0.2.1|GET|/data/10.5072/a|x=1", "", "192.0.2.1", page + "?x=1"},
+		{`$remote_addr|$request_method|$uri|$args`, "192.0.2.1|GET|/data/10.5072/a|-", "", "192.0.2.1", page},
+		{`LogFormat %h|%r`, "192.0.2.1|" + get, "", "192.0.2.1", page},
 	} {
 		layout, line := c.layout+`|%t|%s|%{User-Agent}i`, c.line+"|[14/Oct/2026:10:01:00 -0400]|200|M"
 		if strings.Contains(c.layout, "$") {
@@ -256,29 +264,29 @@ func TestWordsOfGivenLayouts(t *testing.T) {
 
 func TestLayoutsOfWhichNothingCanBeCounted(t *testing.T) {
 	for layout, want := range map[string]string{
-		`%h %l %u %t "%r" %>s %b`:                                                  "has no user agent",
-		`%h "%r" %>s "%{User-Agent}i"`:                                             "has no time",
-		`%h %t %>s "%{User-Agent}i"`:                                               "has no request",
-		`%h %t "%r" "%{User-Agent}i"`:                                              "has no status",
-		`%h %t %m %s "%{User-Agent}i"`:                                             "has no request",
-		`%h %t %U %s "%{User-Agent}i"`:                                             "has no request",
-		`%h %t %q %s "%{User-Agent}i"`:                                             "has no request",
-		`%u %t %m %U %s "%{User-Agent}i"`:                                          "",
-		`%h %D %O %t "%r" %s "%{User-Agent}i"`:                                     "",
-		`%h %{%c %z}t "%r" %s "%{User-Agent}i"`:                                    "has the time",
-		`%{X-Forwarded-For}i %t "%r" %s "%{User-Agent}i"`:                          "",
-		`$remote_addr $msec $request_method $request_uri $status $http_user_agent`: "",
-		`$remote_addr $msec $request_uri $status $http_user_agent`:                 "has no request",
-		`LogFormat "%h %t`:                                                         "has no request",
-		`log_format mine '$remote_addr $msec`:                                      "has no time",
-		`%h %t "%r" %<s "%{User-Agent}i"`:                                          "has no status", // before it was redirected
-		`%t "%r" %s "%{User-Agent}i"`:                                              "has nothing that tells visitors apart",
-		`%h%t "%r" %s "%{User-Agent}i"`:                                            "",
-		`%h%u %t "%r" %s "%{User-Agent}i"`:                                         "has two fields with nothing between them",
-		`%h %a %t "%r" %s "%{User-Agent}i"`:                                        "has two fields of the same meaning",
-		`%h %{%H:%M}t "%r" %s "%{User-Agent}i"`:                                    "has the time",
-		`%h %t "%r" %s %w "%{User-Agent}i"`:                                        `has "%w"`,
-		`$remote_addr [$time_local] "$request" $status`:                            "has no user agent",
+		`%h %l %u %t "%r" %>s %b`:                                          "has no user agent",
+		`%h "%r" %>s "%{User-Agent}i"`:                                     "has no time",
+		`%h %t %>s "%{User-Agent}i"`:                                       "has no request",
+		`%h %t "%r" "%{User-Agent}i"`:                                      "has no status",
+		`%h %t %m %s "%{User-Agent}i"`:                                     "has no request",
+		`%h %t %U %s "%{User-Agent}i"`:                                     "has no request",
+		`%h %t %q %s "%{User-Agent}i"`:                                     "has no request",
+		`%u %t %m %U %s "%{User-Agent}i"`:                                  "",
+		`%h %D %O %t "%r" %s "%{User-Agent}i"`:                             "",
+		`%h %{%c %z}t "%r" %s "%{User-Agent}i"`:                            "has the time",
+		`%{X-Forwarded-For}i %t "%r" %s "%{User-Agent}i"`:                  "",
+		`$remote_addr $msec $request_method $uri $status $http_user_agent`: "",
+		`$remote_addr $msec $uri $status $http_user_agent`:                 "has no request",
+		`LogFormat "%h %t`:                                                 "has no request",
+		`log_format mine '$remote_addr $msec`:                              "has no time",
+		`%h %t "%r" %<s "%{User-Agent}i"`:                                  "has no status", // before it was redirected
+		`%t "%r" %s "%{User-Agent}i"`:                                      "has nothing that tells visitors apart",
+		`%h%t "%r" %s "%{User-Agent}i"`:                                    "",
+		`%h%u %t "%r" %s "%{User-Agent}i"`:                                 "has two fields with nothing between them",
+		`%h %a %t "%r" %s "%{User-Agent}i"`:                                "has two fields of the same meaning",
+		`%h %{%H:%M}t "%r" %s "%{User-Agent}i"`:                            "has the time",
+		`%h %t "%r" %s %w "%{User-Agent}i"`:                                `has "%w"`,
+		`$remote_addr [$time_local] "$request" $status`:                    "has no user agent",
 		`combined`: "has no time",
 		`$remote_addr $msec "$request" $status $http_user_agent`: "",
 	} {

@@ -102,15 +102,17 @@ func TestDescribedValues(t *testing.T) {
 	own.DatasetID = []reports.TypedValue{{Type: "doi", Value: "10.5072/FK2/ABC"}}
 	assert.Equal(t, own, describe(own))
 	for code, want := range map[string]string{"grid.4711.3": "grid grid.4711.3", "GRID:4711.3": "grid grid.4711.3",
-		"grid:grid.4711.3": "grid grid.4711.3", "urn=a:b": "urn a:b", "client-id.x": "client-id x", "ISNI:0000": "isni 0000",
-		"orcid:1": "orcid 1", "ror:1": "", "grid": "", "grid.": "", "x-grid.1": ""} {
+		"grid:grid.4711.3": "grid grid.4711.3", "urn=a:b": "urn a:b", "client-id.x": "client-id x",
+		"ISNI:0000": "isni 0000",
+		"orcid:1":   "orcid 1", "ror:1": "", "grid": "", "grid.": "", "x-grid.1": ""} {
 		got := ""
 		for _, id := range describe(datasets("10.5072/fk2/abc")[0], "publisher_id", code).PublisherID {
 			got += string(id.Type) + " " + id.Value
 		}
 		assert.Equal(t, want, got, code)
 	}
-	for date, want := range map[string]string{"2024-05-06": "2024-05-06", "2024-05-06T07:08:09Z": "2024-05-06", "2024-05": "",
+	for date, want := range map[string]string{"2024-05-06": "2024-05-06", "2024-05-06T07:08:09Z": "2024-05-06",
+		"2024-05":    "",
 		"2024-13-01": "", "T": ""} {
 		got := ""
 		for _, date := range describe(datasets("10.5072/fk2/abc")[0], "publication_date", date).Dates {
@@ -123,7 +125,8 @@ func TestDescribedValues(t *testing.T) {
 		assert.Equal(t, want, describe(datasets("10.5072/fk2/abc")[0], "publisher", of[0], "publisher_id", of[1]).Publisher)
 	}
 	names := describe(datasets("10.5072/fk2/abc")[0], "authors", "| Doe, Jane ||Roe, Richard|").Contributors
-	assert.Equal(t, []reports.TypedValue{{Type: "name", Value: "Doe, Jane"}, {Type: "name", Value: "Roe, Richard"}}, names)
+	assert.Equal(t, []reports.TypedValue{{Type: "name", Value: "Doe, Jane"}, {Type: "name", Value: "Roe, Richard"}},
+		names)
 	assert.Equal(t, []reports.TypedValue{{Type: "handle", Value: "1/2"}, {Type: "doi", Value: "10.5072/FK2/ABC"}},
 		describe(datasets("10.5072/fk2/abc")[0]).DatasetID)
 }
@@ -132,7 +135,8 @@ func TestDescribedValues(t *testing.T) {
 func TestDescriptionsOfTheSameTime(t *testing.T) {
 	at := time.Date(2026, 10, 14, 10, 0, 0, 5, time.UTC)
 	fields := func(title string) string { return title + strings.Repeat("\t", 8) }
-	all := []logs.Description{{"10.5072/a", at, fields("A")}, {"10.5072/A", at, fields("B")}, {"10.5072/a", at, fields("B")},
+	all := []logs.Description{{"10.5072/a", at, fields("A")}, {"10.5072/A", at, fields("B")}, {"10.5072/a", at,
+		fields("B")},
 		{"10.5072/A", at.Add(-1), fields("Z")}}
 	for _, memory := range []int{0, 1} {
 		for _, order := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1, 2}, {1, 2, 1}} {
@@ -174,7 +178,8 @@ func TestDescriptionsThatFail(t *testing.T) {
 			}
 		}
 		assert.Equal(t, 2, n)
-		for d, err := range about(memory).Describe(reports.Source(datasets("10.5072/0001", "10.5072/0001", "10.5072/0000"))) {
+		for d, err := range about(memory).Describe(reports.Source(datasets("10.5072/0001", "10.5072/0001",
+			"10.5072/0000"))) {
 			if n++; n < 5 {
 				require.NoError(t, err)
 				continue

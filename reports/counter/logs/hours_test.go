@@ -51,7 +51,8 @@ func TestHoursWithoutALine(t *testing.T) {
 			"14T01:00-14T23:00"},
 		"first and last hour": {"UTC", day, 0, []logs.Log{logAt("2026-10-14T22:59:59Z", "2026-10-14T01:00:00Z")},
 			"14T00:00-14T01:00 14T02:00-14T22:00 14T23:00-15T00:00"},
-		"neighbours": {"UTC", day, 0, []logs.Log{logAt("2026-10-14T00:00:00Z", "2026-10-14T01:00:00Z", "2026-10-14T01:30:00Z",
+		"neighbours": {"UTC", day, 0, []logs.Log{logAt("2026-10-14T00:00:00Z", "2026-10-14T01:00:00Z",
+			"2026-10-14T01:30:00Z",
 			"2026-10-14T00:30:00Z")}, "14T02:00-15T00:00"},
 		"two logs": {"UTC", day, 2 * time.Hour, []logs.Log{logAt("2026-10-14T10:00:00Z"), logAt("2026-10-14T01:00:00Z",
 			"2026-10-14T08:00:00Z")}, "14T02:00-14T08:00 14T11:00-15T00:00"},
@@ -78,13 +79,15 @@ func TestHoursWithoutALine(t *testing.T) {
 	}
 
 	var before, after logs.Stats // of a shorter period
-	for sum, period := range map[*logs.Stats]reports.Period{&before: day, &after: {BeginDate: "2026-10-14", EndDate: "2026-10-15"}} {
+	for sum, period := range map[*logs.Stats]reports.Period{&before: day, &after: {BeginDate: "2026-10-14",
+		EndDate: "2026-10-15"}} {
 		_, err := collect(logs.Read([]logs.Log{logAt("2026-10-14T00:00:00Z")}, logs.Dataverse,
 			&logs.Options{Stats: sum, Period: period}))
 		require.NoError(t, err)
 	}
 	assert.Len(t, before.Files[0].Hours, 24)
-	gaps := (&logs.Options{Period: reports.Period{BeginDate: "2026-10-14", EndDate: "2026-10-15"}}).Gaps(0, before.Files[0], after.Files[0])
+	gaps := (&logs.Options{Period: reports.Period{BeginDate: "2026-10-14", EndDate: "2026-10-15"}}).Gaps(0,
+		before.Files[0], after.Files[0])
 	require.Len(t, gaps, 1)
 	assert.Equal(t, 47*time.Hour, gaps[0].Until.Sub(gaps[0].From))
 	assert.Empty(t, (&logs.Options{Period: reports.Period{BeginDate: "2026"}}).Gaps(0))
@@ -97,15 +100,21 @@ func TestOffsetsThatThePlatformDoesNotHave(t *testing.T) {
 		times []string
 		want  string // offset, lines and first line of each
 	}{
-		"UTC":                       {"UTC", []string{"2026-10-14T10:00:00Z", "2026-10-14T12:00:00+0200", "2026-10-14T10:00:00+0000"}, "+02:00 1 2"},
+		"UTC": {"UTC", []string{"2026-10-14T10:00:00Z", "2026-10-14T12:00:00+0200",
+			"2026-10-14T10:00:00+0000"}, "+02:00 1 2"},
 		"no zone, though it is UTC": {"", []string{"2026-10-14T10:00:00+0100", "2026-10-14T10:00:00Z"}, "+01:00 1 1"},
-		"to winter":                 {"Europe/Berlin", []string{"2026-10-25T02:59:59+0200", "2026-10-25T02:00:00+0100", "2026-10-25T01:00:00+0200"}, ""},
-		"too late": {"Europe/Berlin", []string{"2026-10-25T02:59:59+0200", "2026-10-25T03:00:00+0200", "2026-10-25T03:00:01+0200",
+		"to winter": {"Europe/Berlin", []string{"2026-10-25T02:59:59+0200", "2026-10-25T02:00:00+0100",
+			"2026-10-25T01:00:00+0200"}, ""},
+		"too late": {"Europe/Berlin", []string{"2026-10-25T02:59:59+0200", "2026-10-25T03:00:00+0200",
+			"2026-10-25T03:00:01+0200",
 			"2026-10-25T02:00:00+0100"}, "+02:00 2 2"},
-		"too early": {"Europe/Berlin", []string{"2026-10-25T02:00:00+0100", "2026-10-25T02:59:59+0200", "2026-10-25T01:59:59+0100"}, "+01:00 1 3"},
-		"an earlier year": {"Europe/Berlin", []string{"2026-10-14T10:00:00+0200", "1970-01-01T01:00:00+0100", "1969-12-31T23:00:00+0100",
+		"too early": {"Europe/Berlin", []string{"2026-10-25T02:00:00+0100", "2026-10-25T02:59:59+0200",
+			"2026-10-25T01:59:59+0100"}, "+01:00 1 3"},
+		"an earlier year": {"Europe/Berlin", []string{"2026-10-14T10:00:00+0200", "1970-01-01T01:00:00+0100",
+			"1969-12-31T23:00:00+0100",
 			"1850-01-01T00:00:00+0000"}, "+00:00 1 4"},
-		"most lines first": {"UTC", []string{"2026-10-14T10:00:00+0100", "2026-10-14T10:00:00+0200", "2026-10-14T10:00:00+0200"},
+		"most lines first": {"UTC", []string{"2026-10-14T10:00:00+0100", "2026-10-14T10:00:00+0200",
+			"2026-10-14T10:00:00+0200"},
 			"+02:00 2 2, +01:00 1 1"},
 	} {
 		var sum logs.Stats

@@ -58,7 +58,8 @@ func TestPlainTimes(t *testing.T) {
 		assert.True(t, ok, "it is the last one now")
 	}
 	c := new(isoClock)
-	for _, text := range []string{"2026-10-14 10:00:00Z", "2026-10-14T10:00:00Z", "2026-10-14T10:00:00.5Z", "2026-10-14T10:00:00Z"} {
+	for _, text := range []string{"2026-10-14 10:00:00Z", "2026-10-14T10:00:00Z", "2026-10-14T10:00:00.5Z",
+		"2026-10-14T10:00:00Z"} {
 		_, err := c.read(text)
 		require.NoError(t, err)
 		_, ok := c.zone.read("2026-10-14T11:00:00Z")
@@ -70,7 +71,8 @@ func TestPlainTimes(t *testing.T) {
 func TestPlainAddresses(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
 	part := func() string {
-		return []string{"0", "1", "9", "10", "99", "100", "255", "256", "1000", "01", "00", "", "a", "/", ":", "1.1"}[r.IntN(16)*r.IntN(2)]
+		return []string{"0", "1", "9", "10", "99", "100", "255", "256", "1000", "01", "00", "", "a", "/", ":",
+			"1.1"}[r.IntN(16)*r.IntN(2)]
 	}
 	known := 0
 	for range 20_000 {

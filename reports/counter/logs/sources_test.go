@@ -96,7 +96,8 @@ func TestTruncatedLogs(t *testing.T) {
 		var sum logs.Stats
 		log := logs.FromReader("a.log", strings.NewReader(tt.text))
 		after := logs.FromReader("b.log", strings.NewReader(line()))
-		events, err := collect(logs.Read([]logs.Log{log, after}, logs.Dataverse, &logs.Options{Stats: &sum, AllowTruncated: true}))
+		events, err := collect(logs.Read([]logs.Log{log, after}, logs.Dataverse, &logs.Options{Stats: &sum,
+			AllowTruncated: true}))
 		require.NoError(t, err, name)
 		assert.Len(t, events, tt.events+1, name)
 		assert.Equal(t, tt.truncated, sum.Files[0].Truncated, name)
@@ -121,12 +122,16 @@ func TestSourcesThatFail(t *testing.T) {
 		log  logs.Log
 		want string
 	}{
-		"not there":         {logs.Log{Name: "a.log", Open: func() (io.ReadCloser, error) { return nil, lost }}, "disk is dead"},
-		"not at all":        {(&file{Reader: iotest.ErrReader(lost)}).log("a.log"), "a.log, line 1: disk is dead"},
-		"without a name":    {(&file{Reader: iotest.ErrReader(lost)}).log(""), "line 1: disk is dead"},
-		"after a line":      {(&file{Reader: io.MultiReader(strings.NewReader(line()), iotest.ErrReader(lost))}).log("a.log"), "a.log, line 2: disk is dead"},
-		"within a line":     {(&file{Reader: io.MultiReader(strings.NewReader(line()[:9]), iotest.ErrReader(lost))}).log("a.log"), "a.log, line 1: disk is dead"},
-		"in a gzip header":  {(&file{Reader: io.MultiReader(strings.NewReader("\x1f\x8b"), iotest.ErrReader(lost))}).log("a.log"), "a.log, line 1: disk is dead"},
+		"not there": {logs.Log{Name: "a.log", Open: func() (io.ReadCloser, error) { return nil, lost }},
+			"disk is dead"},
+		"not at all":     {(&file{Reader: iotest.ErrReader(lost)}).log("a.log"), "a.log, line 1: disk is dead"},
+		"without a name": {(&file{Reader: iotest.ErrReader(lost)}).log(""), "line 1: disk is dead"},
+		"after a line": {(&file{Reader: io.MultiReader(strings.NewReader(line()),
+			iotest.ErrReader(lost))}).log("a.log"), "a.log, line 2: disk is dead"},
+		"within a line": {(&file{Reader: io.MultiReader(strings.NewReader(line()[:9]),
+			iotest.ErrReader(lost))}).log("a.log"), "a.log, line 1: disk is dead"},
+		"in a gzip header": {(&file{Reader: io.MultiReader(strings.NewReader("\x1f\x8b"),
+			iotest.ErrReader(lost))}).log("a.log"), "a.log, line 1: disk is dead"},
 		"when it is closed": {(&file{Reader: strings.NewReader(line()), fails: lost}).log("a.log"), "disk is dead"},
 	} {
 		_, err := collect(logs.Read([]logs.Log{tt.log}, logs.Dataverse, &logs.Options{AllowTruncated: true}))
@@ -169,12 +174,17 @@ func TestALogOfAnotherFormat(t *testing.T) {
 		assert.Equal(t, tt.hopeless, sum.Faulty < 12_000, name)
 		assert.GreaterOrEqual(t, sum.Faulty, int64(10_000), name)
 	}
+	const short = "fields are 1, not 19 separated by tabs"
 	sum := logs.Stats{}
-	_, err := collect(read(logs.Dataverse, strings.NewReader(line()+strings.Repeat("x\n", 3)+line("client_ip", "x")), &logs.Options{
-		Stats: &sum, Tolerance: logs.Tolerance{Share: 0.015}}))
-	assert.EqualError(t, err, `logs: 4 of 5 lines cannot be read, more than 1.5 % of them or of the accesses; syntax: 3, first line 2: fields are 1, not 19 separated by tabs; line 3: fields are 1, not 19 separated by tabs; line 4: fields are 1, not 19 separated by tabs; address: 1, first line 5: client_ip is "x", not an IP address`)
+	_, err := collect(read(logs.Dataverse, strings.NewReader(line()+strings.Repeat("x\n", 3)+line("client_ip", "x")),
+		&logs.Options{
+			Stats: &sum, Tolerance: logs.Tolerance{Share: 0.015}}))
+	assert.EqualError(t, err,
+		"logs: 4 of 5 lines cannot be read, more than 1.5 % of them or of the accesses; syntax: 3, first line 2: "+short+
+			"; line 3: "+short+"; line 4: "+short+`; address: 1, first line 5: client_ip is "x", not an IP address`)
 	_, err = collect(read(logs.Dataverse, strings.NewReader("x\n"), nil))
-	assert.EqualError(t, err, `logs: 1 of 1 lines cannot be read; syntax: 1, first line 1: fields are 1, not 19 separated by tabs`)
+	assert.EqualError(t, err,
+		`logs: 1 of 1 lines cannot be read; syntax: 1, first line 1: `+short)
 }
 
 // A country is looked up once for an address, and not for an event that has one.
@@ -187,7 +197,8 @@ func TestCountriesAreLookedUpOnce(t *testing.T) {
 {"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","url":"/a","address":"192.0.2.3"}
 `
 	var asked, got []string
-	for e, err := range read(logs.JSON, strings.NewReader(events), &logs.Options{Country: func(address string) (string, error) {
+	for e, err := range read(logs.JSON, strings.NewReader(events), &logs.Options{Country: func(address string) (string,
+		error) {
 		asked = append(asked, address)
 		if address == "192.0.2.3" {
 			return "", io.ErrClosedPipe
