@@ -152,7 +152,7 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 			for _, err := range []error{errPut, errRegister} {
 				require.ErrorIs(t, err, datacite.ErrInvalid, format)
 				require.EqualError(t, err, "datacite: doc.Data: names 10.5072/somebody-else, another DOI than 10.5072/glacier-7; "+
-					"OtherDOI permits that")
+					"AllowOtherDOI permits that")
 			}
 			assert.Len(t, srv.Requests(), since, "something was sent")
 

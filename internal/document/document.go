@@ -52,7 +52,7 @@ func CheckName(path string, data []byte, name string) error {
 		return nil
 	}
 	return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeConflict,
-		Reason: fmt.Sprintf("names %s, another DOI than %s; OtherDOI permits that", own, name)})
+		Reason: fmt.Sprintf("names %s, another DOI than %s; AllowOtherDOI permits that", own, name)})
 }
 
 // IsOfService reports whether XML has the mark of the service's writer, which writes it from the JSON of a record.
