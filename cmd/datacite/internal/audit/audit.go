@@ -380,7 +380,7 @@ func (c *command) progress(now reconcile.AuditProgress) {
 	c.page.Progress = now
 	more := fmt.Sprintf("%s in the source, %s compared, %s", shell.Number(now.Desired), shell.Number(now.Compared),
 		shell.Count(now.Differences, "difference"))
-	c.Progress(now.Found, max(now.Total, 0), "records", more)
+	c.Progress(now.Found, now.Total, "records", more)
 }
 
 // verdict sums up, and is an error if something differs.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -252,6 +254,48 @@ func TestPage(t *testing.T) {
 	assert.Equal(t, shell.ExitWrong, code, notes)
 }
 
+func TestProperties(t *testing.T) {
+	const orcid, ror = `"https://orcid.org/0000-0001-5727-2427"`, `"https://ror.org/04wxnsj81"`
+	for record, has := range map[string][]string{
+		`{}`:                nil,
+		`"rightsList":[{}]`: nil, `"rightsList":[{},{"rights":"CC0"}]`: {"Licence"},
+		`"rightsList":[{"rightsUri":"https://a.example/"}]`: {"Licence"},
+		`"rightsList":[{"rightsIdentifier":"cc0-1.0"}]`:     {"Licence"},
+
+		`"creators":[{"nameIdentifiers":[{"nameIdentifier":"0000-0001-5727-2427",` +
+			`"nameIdentifierScheme":"ORCID"}]}]`: {"ORCID"},
+		`"creators":[{},{"nameIdentifiers":[{},{"nameIdentifier":` + orcid + `}]}]`:    {"ORCID"},
+		`"creators":[{"nameIdentifiers":[{"nameIdentifier":"https://forcid.org/1"}]}]`: nil,
+		`"creators":[{"nameIdentifiers":[{"nameIdentifierScheme":"ORCID"}]}]`:          nil,
+		`"contributors":[{"nameIdentifiers":[{"nameIdentifier":` + orcid + `}]}]`:      {"ORCID"},
+
+		`"creators":[{"nameIdentifiers":[{"nameIdentifier":` + ror + `}]}]`:                            {"ROR"},
+		`"creators":[{"affiliation":[{},{"affiliationIdentifier":` + ror + `}]}]`:                      {"ROR"},
+		`"creators":[{"affiliation":[{"affiliationIdentifier":"https://ror.example.org/04wxnsj81"}]}]`: nil,
+		`"creators":[{"affiliation":[{"name":"ROR"}]}]`:                                                nil,
+		`"contributors":[{"affiliation":[{"affiliationIdentifier":"04wxnsj81",` +
+			`"affiliationIdentifierScheme":"ror"}]}]`: {"ROR"},
+
+		`"descriptions":[{"description":"Why","descriptionType":"Abstract"}]`: {"Abstract"},
+		`"descriptions":[{"description":"How","descriptionType":"Methods"}]`:  nil,
+		`"descriptions":[{"description":" ","descriptionType":"Abstract"}]`:   nil,
+
+		`"fundingReferences":[{"funderName":"F"}]`:                 {"Funding"},
+		`"relatedIdentifiers":[{"relatedIdentifier":"10.5072/x"}]`: {"Related works"},
+		`"relatedItems":[{"relatedItemType":"Book"}]`:              {"Related works"},
+	} {
+		var r metadata.Record
+		require.NoError(t, json.Unmarshal([]byte("{"+strings.Trim(record, "{}")+"}"), &r), record)
+		var found []string
+		for _, p := range properties {
+			if p.in(&r) {
+				found = append(found, p.Name)
+			}
+		}
+		assert.Equal(t, has, found, record)
+	}
+}
+
 // What others miss in records is counted over all of them, with one list.
 func TestCoverage(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
@@ -414,6 +458,13 @@ func TestSources(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(out, "\n"))
 	assert.Contains(t, out, `{"kind":"changed","doi":"10.5072/right","path":"titles[0].title","desired":"Glacier `+
 		`lengths","found":"Glacier length","title":"Glacier length",`)
+
+	document := shelltest.Read(t, filepath.Join(folder, "right.xml"))
+	missing := filepath.Dir(shelltest.File(t, "missing.xml",
+		strings.Replace(string(document), "10.5072/RIGHT", "10.5072/missing", 1)))
+	out, _, code = call(t, srv, "--only", "missing", missing)
+	assert.Equal(t, shell.ExitRefused, code)
+	assert.Contains(t, out, "missing\t10.5072/missing\t- - \"Glacier lengths\"\n")
 }
 
 // What -only leaves out is not written, also of a DOI that is repaired.
@@ -436,11 +487,33 @@ func TestFixWritesOnlyWhatIsChosen(t *testing.T) {
 	own = `{"doi":"10.5072/old","url":"https://repo.example.org/new","titles":[{"title":"Another title"}]}`
 	_, notes, code = call(t, srv, "--fix", "--yes", "--only", "old-schema", shelltest.File(t, "own.jsonl", own))
 	require.Equal(t, shell.ExitDone, code, notes)
+
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/bad","url":"https://repo.example.org/old",
+		"titles":[{"title":"Bad"}],"publisher":{"name":"Example"},"publicationYear":2001,
+		"types":{"resourceTypeGeneral":"Dataset"}}`)))
+	own = "doi,url,creators\n10.5072/bad,https://repo.example.org/new,\"Lovelace, Ada\"\n"
+	out, notes, code = call(t, srv, "--fix", "--yes", "--only", "invalid", shelltest.File(t, "own.csv", own))
+	require.Equal(t, shell.ExitDone, code, notes)
+	assert.Contains(t, out, "invalid\t10.5072/bad\trepaired\tcreators: ")
+	record, err = srv.DOIs().Get(t.Context(), "10.5072/bad", nil)
+	require.NoError(t, err)
+	assert.Len(t, record.Creators, 1)
+	assert.Equal(t, "https://repo.example.org/old", record.URL)
 	record, err = srv.DOIs().Get(t.Context(), "10.5072/old", nil)
 	require.NoError(t, err)
 	assert.Equal(t, "http://datacite.org/schema/kernel-4", string(record.SchemaVersion))
 	assert.Equal(t, "https://repo.example.org/old", record.URL)
 	assert.Equal(t, "Old", record.Titles[0].Title)
+}
+
+// A cell that would not be accepted as new may say what is stored.
+func TestCellsThatSayWhatIsStored(t *testing.T) {
+	srv := shelltest.Serve(t, nil)
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","dates":[{"date":"summer","dateType":"Collected"}]}`)))
+	for cell, want := range map[string]int{"Collected summer": shell.ExitDone, "Collected winter": shell.ExitWrong} {
+		_, notes, code := call(t, srv, "--only", "metadata", shelltest.File(t, "own.csv", "doi,dates\n10.5072/a,"+cell+"\n"))
+		assert.Equal(t, want, code, notes)
+	}
 }
 
 // A correction of a record that came as XML keeps what the service's JSON does not have.
@@ -493,17 +566,24 @@ func TestADryRunIsAPlan(t *testing.T) {
 // What is not in the source is left alone, whatever is wrong with it.
 func TestFixLeavesOthersAlone(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	for _, name := range []string{"old", "mine"} {
+	untyped := base64.StdEncoding.EncodeToString([]byte(`<resource xmlns="http://datacite.org/schema/kernel-3">` +
+		`<identifier identifierType="DOI">10.5072/UNTYPED</identifier>` +
+		`<creators><creator><creatorName>Lovelace, Ada</creatorName></creator></creators>` +
+		`<titles><title>Old</title></titles><publisher>Example</publisher><publicationYear>2001</publicationYear></resource>`))
+	for name, more := range map[string]string{"old": "", "mine": "", "untyped": `,"xml":"` + untyped + `"`} {
 		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
 			`{"doi":"10.5072/%s","url":"https://a.example/%[1]s","schemaVersion":"http://datacite.org/schema/kernel-3",
-			"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Old"}],"publisher":{"name":"Example"},"publicationYear":2001,"types":{"resourceTypeGeneral":"Dataset"}}`, name)))
+			"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Old"}],"publisher":{"name":"Example"},
+			"publicationYear":2001,"types":{"resourceTypeGeneral":"Dataset"}%s}`, name, more)))
 	}
-	out, notes, code := call(t, srv, "--fix", "--yes",
-		shelltest.File(t, "own.csv", "doi,url\n10.5072/mine,https://a.example/mine\n"))
+	out, notes, code := call(t, srv, "--fix", "--yes", "--only", "old-schema",
+		shelltest.File(t, "own.csv",
+			"doi,url\n10.5072/mine,https://a.example/mine\n10.5072/untyped,https://a.example/untyped\n"))
 	assert.Equal(t, shell.ExitRefused, code)
 	assert.Contains(t, out, "old-schema\t10.5072/mine\trepaired\t")
 	assert.Contains(t, out, "old-schema\t10.5072/old\tleft\t")
-	assert.Contains(t, notes, "1 DOI repaired, 0 failed, 1 left")
+	assert.Regexp(t, `old-schema\t10.5072/untyped\tleft\t.*; datacite upgrade --missing lists what to fill in\n`, out)
+	assert.Contains(t, notes, "1 DOI repaired, 0 failed, 2 left")
 	old, err := srv.DOIs().Get(t.Context(), "10.5072/old", nil)
 	require.NoError(t, err)
 	assert.Equal(t, "http://datacite.org/schema/kernel-3", string(old.SchemaVersion))
@@ -537,9 +617,12 @@ func TestWrongSources(t *testing.T) {
 			"doi,url\n10.5072/a,https://example.org/\n10.5072/A,https://example.org/\n"),
 		`f.csv, line 2, column 2: state: "published" is not one of draft, registered, findable`: shelltest.File(t, "f.csv",
 			"doi,state\n10.5072/a,published\n"),
-		`State: is "public"; the states are`:     shelltest.File(t, "g.jsonl", `{"doi":"10.5072/a","state":"public"}`),
-		"k.xlsx: the spreadsheet cannot be read": shelltest.File(t, "k.xlsx", "PK\x03\x04"),
-		"has no column doi":                      shelltest.File(t, "l.csv", "url\nhttps://example.org/\n"),
+		`State: is "public"; the states are`:         shelltest.File(t, "g.jsonl", `{"doi":"10.5072/a","state":"public"}`),
+		"k.xlsx: the spreadsheet cannot be read":     shelltest.File(t, "k.xlsx", "PK\x03\x04"),
+		"m.csv has no records; nothing was compared": shelltest.File(t, "m.csv", "doi,url\n"),
+		`n.csv, line 3`:     shelltest.File(t, "n.csv", "doi,url\n10.5072/a,\n\"10.5072/b\"x,\n"),
+		"is a directory":    filepath.Dir(folder(t, "a.xml", "b", "")),
+		"has no column doi": shelltest.File(t, "l.csv", "url\nhttps://example.org/\n"),
 		"empty": filepath.Dir(shelltest.File(t, "a.xml",
 			`<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"></identifier></resource>`)),
 	} {
@@ -706,6 +789,23 @@ func TestInterrupt(t *testing.T) {
 	assert.NotContains(t, string(html), "right</p>")
 	table := shelltest.Read(t, results)
 	assert.Equal(t, 1, strings.Count(string(table), ",repaired,"))
+}
+
+// A comparison that is interrupted says nothing of what it has not compared.
+func TestInterruptedComparison(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	srv := shelltest.Serve(t, &datacitetest.Options{Faults: func(_ int, r *http.Request) *datacitetest.Fault {
+		if strings.Contains(r.URL.RawQuery, "cursor") {
+			interrupt()
+		}
+		return nil
+	}})
+	run := shelltest.At(srv)
+	run.Ctx = ctx
+	code, out, notes := run.Do(t, Command, "audit", "--prefix", "10.5072", shelltest.File(t, "own.csv", ownTable))
+	assert.Equal(t, shell.ExitInterrupted, code)
+	assert.Empty(t, out)
+	assert.Equal(t, "datacite: interrupted; the comparison is incomplete; the same command begins again\n", notes)
 }
 
 // Where results cannot be printed, they are on standard error, and the repair goes on.

@@ -144,6 +144,7 @@ func TestLinksAllRight(t *testing.T) {
 	assert.Equal(t, shell.ExitDone, code)
 	assert.Empty(t, out)
 	assert.Contains(t, notes, "2 of 2 landing pages right\n      1 page-redirected\n")
+	assert.Equal(t, "1", Command(&shell.Shell{}).Flags().Lookup("links-rate").DefValue)
 	_, notes, code = askLinks(t, t.Context(), srv, source, "--allow-private", "--quiet")
 	assert.Equal(t, shell.ExitDone, code)
 	assert.Empty(t, notes)
@@ -195,6 +196,12 @@ func TestLinksContinue(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(string(shelltest.Read(t, file)), "\n"))
 	assert.NoFileExists(t, file+".links")
 
+	require.NoError(t, os.Mkdir(file+".links", 0o700))
+	_, notes, code = askLinks(t, t.Context(), srv, source, "--allow-private", "--output", file)
+	assert.Equal(t, shell.ExitWrong, code)
+	assert.Contains(t, notes, file+".links")
+	require.NoError(t, os.Remove(file+".links"))
+
 	ctx, stop = context.WithCancel(t.Context())
 	stop()
 	_, _, code = askLinks(t, ctx, srv, source, "--allow-private", "--output", file)
@@ -204,7 +211,8 @@ func TestLinksContinue(t *testing.T) {
 	ctx, stop = context.WithCancel(t.Context())
 	defer stop()
 	h.then = stop
-	_, notes, code = askLinks(t, ctx, srv, source, "--allow-private")
+	_, notes, code = askLinks(t, ctx, srv, source, "--allow-private", "--output", "-")
 	assert.Equal(t, shell.ExitInterrupted, code)
+	assert.NoFileExists(t, "-.links")
 	assert.Contains(t, notes, "with --output, a run continues where it was interrupted\n")
 }
