@@ -33,8 +33,8 @@ type Draft struct {
 
 	metadata.Record        // the metadata; its DOI must be that of the Draft or empty
 	MetadataXML     []byte // well-formed metadata XML with this DOI or none; properties of Record override it
-	// permits metadata with another DOI, which the service replaces; refused otherwise, as such metadata
-	// nearly always belong to the other DOI
+	// AllowOtherDOI permits metadata with another DOI, which the service replaces; refused otherwise, as such
+	// metadata nearly always belong to the other DOI
 	AllowOtherDOI bool
 	ContentURL    []string   // where the content itself is
 	Container     *Container // the series, journal or collection that the resource is in

@@ -9,7 +9,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// A fault is a [Finding] without its place.
+// A fault is a [datacite.Finding] without its place.
 type fault struct {
 	warning bool
 	code    datacite.Code

@@ -26,7 +26,7 @@
 // [Repair] sends a 0 for each number that the wanted datasets lack but that the stored report
 // has, or that a record still shows although no report has it any more. The 0 is in the wanted
 // dataset of the DOI, if there is one. A report of RepairOptions.Replaces gets zeros in place of
-// all its numbers, under its own header, so that records do not show the sum ([ReportedTwice]).
+// all its numbers, under its own header, so that records do not show the sum ([datacite.CodeReportedTwice]).
 //
 //   - A 0 of views beside downloads is inconsistent: without Submit.AllowInconsistent it is a
 //     fault. A wanted dataset that needs a 0 and already has 8 instances is one, too.

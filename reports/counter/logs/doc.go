@@ -8,7 +8,7 @@
 // another. Files may be compressed with gzip, bzip2 or zstd.
 //
 // A line that cannot be read is a fault with one of the [Codes], and an error of [Read], unless
-// Options.Tolerated allows a share of such lines. [Stats] has:
+// Options.Tolerance allows a share of such lines. [Stats] has:
 //
 //   - the numbers of lines that were counted and left out, and the faults with their places
 //   - the first and last time of each log, and hours without any line
