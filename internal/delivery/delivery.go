@@ -211,7 +211,7 @@ func (d Run) disturbed() bool {
 	case !d.Written:
 		return d.watched.Kind == Shown && d.watched != d.Seen
 	case d.Stored == 0: // a PUT did not arrive: the old report is there, or nothing
-		return !d.Seen.Foreign && d.Seen.First > 0
+		return d.Seen.First > 0
 	}
 	return d.Seen.First != d.Stored
 }
@@ -224,12 +224,11 @@ func (d Run) Looked(s View, asked, now time.Time) Run {
 		if d.Failing.IsZero() {
 			d.Failing = later(asked, s.Since)
 		}
-		d.suspect = d.suspect || s.Kind == Unreadable && !d.Written && over
+		d.suspect = d.suspect || s.Kind == Unreadable && over
 		return d
 	}
 	d.Failing = time.Time{}
-	arrived := !s.Foreign && s.First == d.Stored+1
-	part := !s.Foreign && s.First > 0 && s.First < d.Subsets
+	arrived, part := s.First == d.Stored+1, s.First > 0 && s.First < d.Subsets
 	switch {
 	case d.Lost && (over || arrived && d.sound):
 		d.Lost, d.Until = false, time.Time{}
@@ -272,7 +271,6 @@ func (d Run) Replanned(subsets int) Run {
 // Sending records that a subset is about to be sent.
 func (d Run) Sending(subset int) Run {
 	d.Stored, d.Written, d.tries, d.looks, d.Seen = subset, true, d.tries+1, 0, View{}
-	d.Failing, d.Until = time.Time{}, time.Time{}
 	return d
 }
 
@@ -340,8 +338,6 @@ func (d Run) WaitingFor() string {
 		return "the response to the last request was lost, and the service may still be working on it"
 	case d.watched.Kind == Shown:
 		return "another program may be writing to the report"
-	case d.Written:
-		return "the service has to show what it stored"
 	}
 	return "the last request of an earlier run may still be in progress"
 }
