@@ -22,7 +22,8 @@ func ParseService(text string) (Service, error) {
 		}
 	}
 	if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return Service{}, Invalid(Finding{Path: "service", Code: CodeURI, Reason: "is not test, production or a URL such as https://api.example.org"})
+		return Service{}, Invalidf("service", CodeURI,
+			"is not test, production or a URL such as https://api.example.org")
 	}
 	return Service{API: address, MDS: address}, nil
 }
@@ -34,7 +35,7 @@ func ParseService(text string) (Service, error) {
 func FromEnvironment() (Config, error) {
 	name := os.Getenv("DATACITE_SERVICE")
 	if name == "" {
-		return Config{}, Invalid(Finding{Path: "DATACITE_SERVICE", Code: CodeMissing, Reason: "is not set; set it to test, production or a URL"})
+		return Config{}, Invalidf("DATACITE_SERVICE", CodeMissing, "is not set; set it to test, production or a URL")
 	}
 	service, err := ParseService(name)
 	if err != nil {

@@ -148,6 +148,17 @@ func Invalid(findings ...Finding) error {
 	return &ValidationError{faults}
 }
 
+// Invalidf returns a [*ValidationError] of one fault, whose Reason is the text that [fmt.Errorf]
+// makes. An error given with %w is the finding's Err.
+func Invalidf(path string, code Code, format string, args ...any) error {
+	reason := fmt.Errorf(format, args...)
+	f := Finding{Path: path, Code: code, Reason: reason.Error(), Err: errors.Unwrap(reason)}
+	if _, several := reason.(interface{ Unwrap() []error }); several {
+		f.Err = reason
+	}
+	return Invalid(f)
+}
+
 // Findings returns all faults in err: those of each [ValidationError], and the Details of
 // each [Error].
 func Findings(err error) []Finding {

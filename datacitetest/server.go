@@ -312,7 +312,7 @@ func (s *Server) Requests() []Request {
 // match is refused; other errors are the context's.
 func (s *Server) AwaitRequest(ctx context.Context, match func(*Request) bool) (*Request, error) {
 	if match == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "match", Code: datacite.CodeMissing, Reason: "is nil"})
+		return nil, datacite.Invalidf("match", datacite.CodeMissing, "is nil")
 	}
 	seen, of := 0, s.served().Current()
 	for {

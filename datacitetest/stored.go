@@ -102,10 +102,10 @@ func (s *Server) PutReportJSON(report []byte) (id string, err error) {
 
 // refused is what is wrong with a parameter that is to be stored.
 func refused(path string, err error) error {
-	return input.Fault(err, datacite.Finding{Path: path, Code: datacite.CodeRefused})
+	return input.Invalid(err, datacite.Finding{Path: path, Code: datacite.CodeRefused})
 }
 
-var isNil = datacite.Invalid(datacite.Finding{Path: "r", Code: datacite.CodeMissing, Reason: "is nil"})
+var isNil = datacite.Invalidf("r", datacite.CodeMissing, "is nil")
 
 // A StoredReport is a usage report as the server holds it.
 type StoredReport struct {

@@ -6,7 +6,6 @@ import (
 	"encoding"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -82,12 +81,11 @@ var transitions = map[Event]struct {
 	EventHide:     {StateRegistered, []State{StateFindable}},
 }
 
-// fault says why e is not an event; it is empty for one that is.
-func (e Event) fault() string {
+func (e Event) check(path string) error {
 	if _, known := transitions[e]; known {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("%q is not an event: publish, register or hide", string(e))
+	return datacite.Invalidf(path, datacite.CodeVocabulary, "%q is not an event: publish, register or hide", string(e))
 }
 
 // Draft returns a copy of the record to change and to give to [Client.Update]: its metadata,
@@ -105,16 +103,16 @@ func (e Event) fault() string {
 // Draft of what is to change.
 func (r *Record) Draft() (*Draft, error) {
 	if r == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: datacite.CodeMissing, Reason: "is nil"})
+		return nil, datacite.Invalidf("Record", datacite.CodeMissing, "is nil")
 	}
 	plain := slices.DeleteFunc([]string{"creators", "contributors", "publisher"}, func(name string) bool {
 		raw := r.member(name)
 		return !(len(raw) > 0 && raw[0] == '"') && !r.plainAffiliations(name)
 	})
 	if len(plain) > 0 {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: datacite.CodeValue,
-			Reason: "has no identifiers in " + strings.Join(plain, ", ") +
-				", and writing it would remove them; read it with Get, or list it with Affiliation and Publisher"})
+		return nil, datacite.Invalidf("Record", datacite.CodeValue,
+			"has no identifiers in %s, and writing it would remove them; read it with Get, or list it with "+
+				"Affiliation and Publisher", strings.Join(plain, ", "))
 	}
 	if err := r.doubtful(); err != nil {
 		return nil, err
@@ -237,16 +235,14 @@ func (d *Draft) checked() (*Draft, error) {
 	out := *d
 	switch out.DOI = cmp.Or(d.DOI, d.Record.DOI); {
 	case d.Prefix != "" && d.DOI != "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "Draft", Code: datacite.CodeConflict,
-			Reason: "has both DOI and Prefix; give one"})
+		return nil, datacite.Invalidf("Draft", datacite.CodeConflict, "has both DOI and Prefix; give one")
 	case d.Prefix != "" && out.DOI != "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Record.DOI", Code: datacite.CodeConflict,
-			Reason: "is set beside Prefix, for which the service chooses a name"})
+		return nil, datacite.Invalidf("Draft.Record.DOI", datacite.CodeConflict,
+			"is set beside Prefix, for which the service chooses a name")
 	case d.Prefix != "":
 		return &out, doi.At("Draft.Prefix", doi.CheckPrefix(d.Prefix))
 	case out.DOI == "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "Draft", Code: datacite.CodeMissing,
-			Reason: "has neither DOI nor Prefix"})
+		return nil, datacite.Invalidf("Draft", datacite.CodeMissing, "has neither DOI nor Prefix")
 	}
 	name, err := parseName("Draft.DOI", out.DOI)
 	if err != nil {
@@ -265,10 +261,12 @@ func (d *Draft) checked() (*Draft, error) {
 
 func (d *Draft) check() error {
 	if d == nil {
-		return datacite.Invalid(datacite.Finding{Path: "Draft", Code: datacite.CodeMissing, Reason: "is nil"})
+		return datacite.Invalidf("Draft", datacite.CodeMissing, "is nil")
 	}
-	if reason := d.Event.fault(); d.Event != "" && reason != "" {
-		return datacite.Invalid(datacite.Finding{Path: "Draft.Event", Code: datacite.CodeVocabulary, Reason: reason})
+	if d.Event != "" {
+		if err := d.Event.check("Draft.Event"); err != nil {
+			return err
+		}
 	}
 	for path, text := range map[string]string{"URL": d.URL, "Reason": d.Reason,
 		"ContentURL": strings.Join(d.ContentURL, " ")} {
@@ -295,8 +293,7 @@ func (d *Draft) checkName(name string) error {
 			return err
 		}
 		if !doi.Equal(other, name) {
-			return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeConflict,
-				Reason: fmt.Sprintf("is %q, another DOI than %q", other, name)})
+			return datacite.Invalidf(path, datacite.CodeConflict, "is %q, another DOI than %q", other, name)
 		}
 	}
 	return nil
@@ -351,12 +348,11 @@ func (d *Draft) attributes() (map[string]any, error) {
 			return nil, err
 		}
 		if field := checkedFields[name]; field != "" {
-			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Extra", Code: datacite.CodeValue,
-				Reason: fmt.Sprintf("has %q, which is the field %s", name, field)})
+			return nil, datacite.Invalidf("Draft.Extra", datacite.CodeValue,
+				"has %q, which is the field %s", name, field)
 		}
 		if taken(attributes, name) {
-			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Extra", Code: datacite.CodeRepeated,
-				Reason: fmt.Sprintf("repeats the attribute %q", name)})
+			return nil, datacite.Invalidf("Draft.Extra", datacite.CodeRepeated, "repeats the attribute %q", name)
 		}
 		attributes[name] = value
 	}
@@ -366,12 +362,12 @@ func (d *Draft) attributes() (map[string]any, error) {
 	}
 	for _, name := range d.Clear {
 		if taken(attributes, name) || taken(inXML, name) {
-			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Clear", Code: datacite.CodeConflict,
-				Reason: fmt.Sprintf("removes the attribute %q, which is given a value as well", name)})
+			return nil, datacite.Invalidf("Draft.Clear", datacite.CodeConflict,
+				"removes the attribute %q, which is given a value as well", name)
 		}
 		if !slices.Contains(clearable, name) {
-			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Clear", Code: datacite.CodeVocabulary,
-				Reason: fmt.Sprintf("has %q; the service removes %s", name, strings.Join(clearable, ", "))})
+			return nil, datacite.Invalidf("Draft.Clear", datacite.CodeVocabulary,
+				"has %q; the service removes %s", name, strings.Join(clearable, ", "))
 		}
 		if attributes[name] = nil; name == "publisher" {
 			attributes[name] = struct{}{} // the service ignores null
@@ -388,8 +384,7 @@ func (d *Draft) inXML() (map[string]any, error) {
 		return nil, nil
 	}
 	if !document.IsXML(d.MetadataXML) {
-		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax,
-			Reason: "is not XML; package mds writes other formats"})
+		return nil, datacite.Invalidf(path, datacite.CodeSyntax, "is not XML; package mds writes other formats")
 	}
 	if err := document.Check(path, d.MetadataXML); err != nil {
 		return nil, err
@@ -397,12 +392,11 @@ func (d *Draft) inXML() (map[string]any, error) {
 	r, err := metadata.ParseXML(bytes.NewReader(d.MetadataXML))
 	switch {
 	case err != nil:
-		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax,
-			Reason: "is not a DataCite record: " + err.Error(), Err: err})
+		return nil, datacite.Invalidf(path, datacite.CodeSyntax, "is not a DataCite record: %w", err)
 	case d.DOI == "" && document.Name(d.MetadataXML) == "":
-		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeMissing,
-			Reason: "names no DOI, which the service requires where Draft has only a Prefix; " +
-				"write any DOI under the prefix into its identifier: the service replaces it"})
+		return nil, datacite.Invalidf(path, datacite.CodeMissing,
+			"names no DOI, which the service requires where Draft has only a Prefix; write any DOI under the "+
+				"prefix into its identifier: the service replaces it")
 	case d.DOI != "" && !d.AllowOtherDOI:
 		err = document.CheckName(path, d.MetadataXML, d.DOI)
 	}
@@ -466,12 +460,10 @@ func members(v any) (map[string]any, error) {
 // does not tell: since Go 1.27, bytes that are not UTF-8 are written as U+FFFD is.
 func checkUTF8(path string, value any) error {
 	if _, err := json.Marshal(value); err != nil {
-		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax,
-			Reason: "cannot be written as JSON: " + err.Error(), Err: err})
+		return datacite.Invalidf(path, datacite.CodeSyntax, "cannot be written as JSON: %w", err)
 	}
 	if !isUTF8(reflect.ValueOf(value)) {
-		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeEncoding,
-			Reason: "is not UTF-8; JSON would have U+FFFD instead"})
+		return datacite.Invalidf(path, datacite.CodeEncoding, "is not UTF-8; JSON would have U+FFFD instead")
 	}
 	return nil
 }

@@ -53,8 +53,7 @@ func (c *Client) Open(ctx context.Context, doiName string, format Format) (io.Re
 	const op = "dois.Open"
 	wanted, _, err := mime.ParseMediaType(string(format))
 	if err != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: datacite.CodeSyntax,
-			Reason: fmt.Sprintf("%q is not a media type", string(format))})
+		return nil, datacite.Invalidf("format", datacite.CodeSyntax, "%q is not a media type", string(format))
 	}
 	request, res, err := c.formatted(ctx, op, doiName, transport.Request{Accept: string(format), Stream: true}, wanted)
 	if err != nil {

@@ -133,8 +133,7 @@ var (
 func (r *Record) UnmarshalJSON(data []byte) error {
 	kind, resource := resourceType(data)
 	if resource && kind != "" && kind != "dois" {
-		return datacite.Invalid(datacite.Finding{Code: datacite.CodeSyntax,
-			Reason: fmt.Sprintf("not a record, but a resource of the type %.40q", kind)})
+		return datacite.Invalidf("", datacite.CodeSyntax, "not a record, but a resource of the type %.40q", kind)
 	}
 	const least, factor, most = 64 << 10, 256, 100 << 20 // of memory; records take two or three times their length
 	var conflict error
@@ -178,8 +177,8 @@ func (r *Record) takeName(id string) error {
 	}
 	for _, n := range own {
 		if !doi.Equal(n.doi, own[0].doi) {
-			return datacite.Invalid(datacite.Finding{Path: n.path, Code: datacite.CodeConflict,
-				Reason: fmt.Sprintf("is %q, and %s is %q; a record has one name", n.doi, own[0].path, own[0].doi)})
+			return datacite.Invalidf(n.path, datacite.CodeConflict,
+				"is %q, and %s is %q; a record has one name", n.doi, own[0].path, own[0].doi)
 		}
 	}
 	if len(own) > 0 {

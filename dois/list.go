@@ -42,8 +42,8 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 		opts = &ListOptions{}
 	}
 	if opts.From != (Position{}) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "ListOptions.From", Code: datacite.CodeConflict,
-			Reason: "is for walks; set Page to choose a page"})
+		return nil, datacite.Invalidf("ListOptions.From", datacite.CodeConflict,
+			"is for walks; set Page to choose a page")
 	}
 	if cursor := opts.Page.Cursor; cursor != "" && cursor != "1" && !isCursor(cursor) {
 		return nil, datacite.Invalid(datacite.Finding{Path: "ListOptions.Page", Code: datacite.CodeValue, Value: cursor,
@@ -107,8 +107,7 @@ func (o *ListOptions) request(op string) (transport.Request, error) {
 	}
 	body, err := transport.ParamsJSON(values)
 	if err != nil {
-		return request, datacite.Invalid(datacite.Finding{Path: "ListOptions.Extra", Code: datacite.CodeSyntax,
-			Reason: err.Error()})
+		return request, datacite.Invalidf("ListOptions.Extra", datacite.CodeSyntax, "%v", err)
 	}
 	request.ContentType, request.Body = transport.JSONType, bytes.NewReader(body)
 	return request, nil

@@ -107,7 +107,7 @@ type Timestamp string
 // Time reads the Timestamp.
 func (t Timestamp) Time() (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, string(t))
-	return at, input.Fault(err, datacite.Finding{Code: datacite.CodeDate})
+	return at, input.Invalid(err, datacite.Finding{Code: datacite.CodeDate})
 }
 
 // A Container is the publication in which the resource appeared, as the service derives it

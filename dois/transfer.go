@@ -39,8 +39,8 @@ func (c *Client) Transfer(ctx context.Context, doiName, account string, opts *Tr
 	defer func() { err = c.core.Shown(err) }()
 	account = strings.ToLower(strings.TrimSpace(account))
 	if account == "" {
-		return nil, datacite.Invalid(datacite.Finding{Path: "account", Code: datacite.CodeMissing,
-			Reason: "is empty; give the repository account that the DOI moves to"})
+		return nil, datacite.Invalidf("account", datacite.CodeMissing,
+			"is empty; give the repository account that the DOI moves to")
 	}
 	name, err := doi.API.Writable(doiName)
 	if err != nil {

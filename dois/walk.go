@@ -48,8 +48,8 @@ func (c *Client) walk(op string, opts *ListOptions) *Walk {
 		w.begin()
 	case err == nil && from.Options != of:
 		w.pos = from
-		w.err = datacite.Invalid(datacite.Finding{Path: "ListOptions.From", Code: datacite.CodeConflict,
-			Reason: "is the position of a walk with other options"})
+		w.err = datacite.Invalidf("ListOptions.From", datacite.CodeConflict,
+			"is the position of a walk with other options")
 	default:
 		w.pos, w.skipTo, w.err = from, from.Last, err
 	}
@@ -96,8 +96,7 @@ func (o *ListOptions) fingerprint() (string, error) {
 // run goes from the position to the end.
 func (w *Walk) run(ctx context.Context, visit visitor) error {
 	if w.client == nil {
-		return datacite.Invalid(datacite.Finding{Path: "walk", Code: datacite.CodeMissing,
-			Reason: "is the zero value; Client.Walk makes one"})
+		return datacite.Invalidf("walk", datacite.CodeMissing, "is the zero value; Client.Walk makes one")
 	}
 	if err := cmp.Or(w.err, w.client.core.Ready(ctx)); err != nil {
 		return err

@@ -59,8 +59,7 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 		return nil, err
 	}
 	if draft.Prefix != "" {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Prefix", Code: datacite.CodeConflict,
-			Reason: "is for Create; an update has a DOI"})
+		return nil, datacite.Invalidf("Draft.Prefix", datacite.CodeConflict, "is for Create; an update has a DOI")
 	}
 	if err := draft.checkName(name); err != nil {
 		return nil, err
@@ -122,10 +121,10 @@ type EventOptions struct {
 func (c *Client) ChangeState(ctx context.Context, doiName string, event Event,
 	opts *EventOptions) (_ *Record, err error) {
 	defer func() { err = c.core.Shown(err) }()
-	change, known := transitions[event]
-	if !known {
-		return nil, datacite.Invalid(datacite.Finding{Path: "event", Code: datacite.CodeVocabulary, Reason: event.fault()})
+	if err := event.check("event"); err != nil {
+		return nil, err
 	}
+	change := transitions[event]
 	const op = "dois.ChangeState"
 	if _, err := doi.API.Writable(doiName); err != nil {
 		return nil, err

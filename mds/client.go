@@ -28,8 +28,8 @@ type Client struct {
 func NewClient(cfg datacite.Config) (*Client, error) {
 	login, noLogin := transport.Basic(cfg)
 	if login == nil && noLogin == nil {
-		noLogin = datacite.Invalid(datacite.Finding{Path: "Config.Username", Code: datacite.CodeMissing,
-			Reason: "is empty; the metadata store needs Username and Password"})
+		noLogin = datacite.Invalidf("Config.Username", datacite.CodeMissing,
+			"is empty; the metadata store needs Username and Password")
 	}
 	core, err := transport.New(cfg, transport.Interface{Name: "MDS", Login: login, Relays: true, Explain: explain})
 	if err := datacite.Invalid(datacite.Findings(errors.Join(noLogin, err))...); err != nil {

@@ -56,7 +56,7 @@ func XML(data []byte) Document {
 // [*datacite.ValidationError] with all faults of the record.
 func NewDocument(record *metadata.Record) (Document, error) {
 	if record == nil {
-		return Document{}, datacite.Invalid(datacite.Finding{Path: "record", Code: datacite.CodeMissing, Reason: "is nil"})
+		return Document{}, datacite.Invalidf("record", datacite.CodeMissing, "is nil")
 	}
 	if err := record.Validate(); err != nil {
 		return Document{}, err
@@ -105,23 +105,21 @@ func (d Document) check() error {
 	kind, _, _ := mime.ParseMediaType(d.ContentType)
 	switch {
 	case len(d.Data) == 0:
-		return datacite.Invalid(datacite.Finding{Path: "doc.Data", Code: datacite.CodeMissing, Reason: "is empty"})
+		return datacite.Invalidf("doc.Data", datacite.CodeMissing, "is empty")
 	case d.ContentType == "":
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeMissing,
-			Reason: "is empty; mds.XML sets it for metadata XML"})
+		return datacite.Invalidf("doc.ContentType", datacite.CodeMissing,
+			"is empty; mds.XML sets it for metadata XML")
 	case strings.ContainsFunc(d.ContentType, func(r rune) bool { return r < ' ' || r > '~' }):
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeEncoding,
-			Reason: "has a character that is not allowed in a header"})
+		return datacite.Invalidf("doc.ContentType", datacite.CodeEncoding,
+			"has a character that is not allowed in a header")
 	case kind == "":
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeSyntax,
-			Reason: fmt.Sprintf("%q is not a media type", d.ContentType)})
+		return datacite.Invalidf("doc.ContentType", datacite.CodeSyntax, "%q is not a media type", d.ContentType)
 	case kind == "application/json", kind == "text/x-json", kind == "application/jsonrequest",
 		kind == "application/x-www-form-urlencoded", kind == "multipart/form-data":
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeValue,
-			Reason: fmt.Sprintf("%s is read as parameters by the service; the comment of Document has types that work", kind)})
+		return datacite.Invalidf("doc.ContentType", datacite.CodeValue,
+			"%s is read as parameters by the service; the comment of Document has types that work", kind)
 	case !d.isXML() && (kind == "application/xml" || kind == "text/xml"):
-		return datacite.Invalid(datacite.Finding{Path: "doc.Data", Code: datacite.CodeSyntax,
-			Reason: "is not XML, as doc.ContentType says"})
+		return datacite.Invalidf("doc.Data", datacite.CodeSyntax, "is not XML, as doc.ContentType says")
 	}
 	return document.Check("doc.Data", d.Data)
 }

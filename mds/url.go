@@ -104,25 +104,23 @@ var schemes = []string{"http://", "https://", "ftp://"}
 func checkAddress(address string) error {
 	for _, r := range address {
 		if unicode.IsControl(r) || unicode.IsSpace(r) {
-			return datacite.Invalid(datacite.Finding{Path: "url", Code: datacite.CodeEncoding,
-				Reason: fmt.Sprintf("has the character %q, which is not allowed in a URL", r)})
+			return datacite.Invalidf("url", datacite.CodeEncoding,
+				"has the character %q, which is not allowed in a URL", r)
 		}
 	}
 	u, err := url.Parse(address)
 	switch {
 	case address == "":
-		return datacite.Invalid(datacite.Finding{Path: "url", Code: datacite.CodeMissing, Reason: "is empty"})
+		return datacite.Invalidf("url", datacite.CodeMissing, "is empty")
 	case !utf8.ValidString(address):
-		return datacite.Invalid(datacite.Finding{Path: "url", Code: datacite.CodeEncoding, Reason: "is not valid UTF-8"})
+		return datacite.Invalidf("url", datacite.CodeEncoding, "is not valid UTF-8")
 	case err != nil:
-		return datacite.Invalid(datacite.Finding{Path: "url", Code: datacite.CodeURI,
-			Reason: fmt.Sprintf("%q is not a URL", address)})
+		return datacite.Invalidf("url", datacite.CodeURI, "%q is not a URL", address)
 	case !slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(address, scheme) }):
-		return datacite.Invalid(datacite.Finding{Path: "url", Code: datacite.CodeURI,
-			Reason: fmt.Sprintf("%q does not start with one of %s, in lower case", address, strings.Join(schemes, ", "))})
+		return datacite.Invalidf("url", datacite.CodeURI,
+			"%q does not start with one of %s, in lower case", address, strings.Join(schemes, ", "))
 	case u.Hostname() == "":
-		return datacite.Invalid(datacite.Finding{Path: "url", Code: datacite.CodeURI,
-			Reason: fmt.Sprintf("%q has no host", address)})
+		return datacite.Invalidf("url", datacite.CodeURI, "%q has no host", address)
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func (c *checker) add(p *path, value string, f *fault) {
 // scheme applies the rule of an identifier's scheme, as a warning: the service
 // accepts identifiers with wrong check digits.
 func (c *checker) scheme(p *path, value string, s schemeRule) {
-	if message := s.fault(xmlscan.Trim(value)); message != "" {
+	if message := s.reason(xmlscan.Trim(value)); message != "" {
 		c.warn(datacite.CodeScheme, p, value, "%s", message)
 	}
 }

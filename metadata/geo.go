@@ -249,7 +249,7 @@ func (p *Polygon) values() (points []value) {
 // [strconv.ParseFloat].
 func (c Coordinate) Degrees() (float64, error) {
 	degrees, err := strconv.ParseFloat(strings.TrimSpace(string(c)), 64)
-	return degrees, input.Fault(err, datacite.Finding{Path: "coordinate", Code: datacite.CodeCoordinate})
+	return degrees, input.Invalid(err, datacite.Finding{Path: "coordinate", Code: datacite.CodeCoordinate})
 }
 
 // MarshalJSON writes a number if that has exactly the digits of c, and otherwise a string, such as for

@@ -49,7 +49,7 @@ var sentJSON = sync.OnceValue(func() *jsonlex.Object[sent] {
 // error is that of the reader.
 func ParseJSON(r io.Reader) (*Record, error) {
 	if r == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "r", Code: datacite.CodeMissing, Reason: "is nil"})
+		return nil, datacite.Invalidf("r", datacite.CodeMissing, "is nil")
 	}
 	const memory = 100 << 20
 	rec, watch := &sent{}, input.Watch{}
@@ -67,7 +67,7 @@ func ParseJSON(r io.Reader) (*Record, error) {
 	case watch.Failed():
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
-	return nil, input.Fault(err, datacite.Finding{Code: datacite.CodeSyntax})
+	return nil, input.Invalid(err, datacite.Finding{Code: datacite.CodeSyntax})
 }
 
 // readers are the readers of lists, by the type of their elements.
@@ -87,7 +87,7 @@ func (l *List[T]) UnmarshalJSON(data []byte) error {
 		return input.JSON(data, l, func(d *decoder, l *List[T]) { *l = read.(func(*decoder) List[T])(d) })
 	}
 	// of a type that no record has
-	return input.Fault(json.Unmarshal(data, (*[]T)(l)), datacite.Finding{Code: datacite.CodeSyntax})
+	return input.Invalid(json.Unmarshal(data, (*[]T)(l)), datacite.Finding{Code: datacite.CodeSyntax})
 }
 
 // YearOf is a year of publication, four digits. It is text, because records without a year

@@ -50,7 +50,7 @@ func syntaxError(s *xmlscan.Scanner) error {
 
 func openXML(r io.Reader) (*xmlscan.Scanner, error) {
 	if r == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "r", Code: datacite.CodeMissing, Reason: "is nil"})
+		return nil, datacite.Invalidf("r", datacite.CodeMissing, "is nil")
 	}
 	s, err := xmlscan.Open(r)
 	if err != nil {

@@ -40,7 +40,7 @@ func (s schemeRule) bare(value string) string {
 }
 
 // fault is what is wrong with an identifier, "" if nothing is.
-func (s schemeRule) fault(value string) string { return s.valid(s.bare(value)) }
+func (s schemeRule) reason(value string) string { return s.valid(s.bare(value)) }
 
 var (
 	orcidRule = schemeRule{address(`orcid\.org`),

@@ -10,11 +10,6 @@ import (
 	"github.com/datacite-go/datacite-go"
 )
 
-// refused is the fault of a parameter that cannot be sent.
-func refused(parameter string, code datacite.Code, format string, args ...any) error {
-	return datacite.Invalid(datacite.Finding{Path: parameter, Code: code, Reason: fmt.Sprintf(format, args...)})
-}
-
 // Check returns a [*datacite.ValidationError] if expr has parts that the service, as specified
 // or as deployed, would refuse or misread, or years in the wrong order. It has a finding for
 // each part, whose Reason begins with the part. A nil expression means no query and has no
@@ -37,7 +32,7 @@ func Check(expr Expr) error {
 // need no backslash in it, because that service adds one.
 func checkRaw(text string) error {
 	fail := func(format string, args ...any) error {
-		return refused("query", datacite.CodeQuery, "%s: %s", excerpt(text), fmt.Sprintf(format, args...))
+		return datacite.Invalidf("query", datacite.CodeQuery, "%s: %s", excerpt(text), fmt.Sprintf(format, args...))
 	}
 	served, err := parse(withSlashes(renameFields(text)))
 	if err != nil {

@@ -32,20 +32,20 @@ func (p Page) check() error {
 	}
 	switch {
 	case p.Number < 0:
-		return refused("page", datacite.CodeLimit, "number is %d; pages are counted from 1", p.Number)
+		return datacite.Invalidf("page", datacite.CodeLimit, "number is %d; pages are counted from 1", p.Number)
 	case p.Size < 0 || p.Size > maxPageSize:
-		return refused("page", datacite.CodeLimit, "size is %d; a page has 1 to %d records", p.Size, maxPageSize)
+		return datacite.Invalidf("page", datacite.CodeLimit,
+			"size is %d; a page has 1 to %d records", p.Size, maxPageSize)
 	case strings.ContainsAny(p.Cursor, " \t\r\n,"):
-		return refused("page", datacite.CodeValue,
+		return datacite.Invalidf("page", datacite.CodeValue,
 			"cursor is %q, which the service did not return; it would start from the first record", p.Cursor)
 	case p.Number > 0 && p.Cursor != "":
-		return refused("page", datacite.CodeConflict,
+		return datacite.Invalidf("page", datacite.CodeConflict,
 			"has a number and a cursor; only one of them can say where the page begins")
 	case p.Number > pageWindow/size:
-		return refused("page", datacite.CodeLimit,
-			"number %d of %d records is beyond the first %d records, and the service would return another page again; use a "+
-				"cursor",
-			p.Number, size, pageWindow)
+		return datacite.Invalidf("page", datacite.CodeLimit,
+			"number %d of %d records is beyond the first %d records, and the service would return another page "+
+				"again; use a cursor", p.Number, size, pageWindow)
 	}
 	return nil
 }
@@ -70,17 +70,18 @@ func (s Sample) check() error {
 	switch s.Group {
 	case "", GroupClient, GroupProvider, GroupResourceType:
 	default:
-		return refused("sample", datacite.CodeVocabulary, "group is %q; the groups are client, provider and resource-type",
-			s.Group)
+		return datacite.Invalidf("sample", datacite.CodeVocabulary,
+			"group is %q; the groups are client, provider and resource-type", s.Group)
 	}
 	switch {
 	case s.Size < 0:
-		return refused("sample", datacite.CodeLimit, "size is %d; a sample has at least one record of each group", s.Size)
+		return datacite.Invalidf("sample", datacite.CodeLimit,
+			"size is %d; a sample has at least one record of each group", s.Size)
 	case s.Random && s.Group != "":
-		return refused("sample", datacite.CodeConflict,
+		return datacite.Invalidf("sample", datacite.CodeConflict,
 			"is random and has a group; the service takes a random sample or one of groups")
 	case s.Size > 0 && s.Group == "":
-		return refused("sample", datacite.CodeConflict,
+		return datacite.Invalidf("sample", datacite.CodeConflict,
 			"size is %d, which has no effect without a group; a random sample has the size of the page", s.Size)
 	}
 	return nil
@@ -98,16 +99,17 @@ func checkTogether(s Sort, p Page, sample Sample) error {
 	sampled := sample.Random || sample.Group != ""
 	switch {
 	case p.Cursor != "" && s != "" && s != ByCreated:
-		return refused("sort", datacite.CodeConflict,
-			"is %q beside a cursor, which goes by the order of creation, and the service ignores any other; use ByCreated or "+
-				"none", string(s))
+		return datacite.Invalidf("sort", datacite.CodeConflict,
+			"is %q beside a cursor, which goes by the order of creation, and the service ignores any other; use "+
+				"ByCreated or none", string(s))
 	case sampled && p.Cursor != "":
-		return refused("sample", datacite.CodeConflict, "cannot be combined with a cursor; a sample is one response")
+		return datacite.Invalidf("sample", datacite.CodeConflict,
+			"cannot be combined with a cursor; a sample is one response")
 	case sampled && p.Number > 1:
-		return refused("sample", datacite.CodeConflict,
+		return datacite.Invalidf("sample", datacite.CodeConflict,
 			"cannot be combined with a page number; a sample is one response, and another page would be another sample")
 	case sample.Random && s != "":
-		return refused("sort", datacite.CodeConflict,
+		return datacite.Invalidf("sort", datacite.CodeConflict,
 			"is %q beside a random sample, which is in random order; the service ignores any other", string(s))
 	}
 	return nil

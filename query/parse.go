@@ -24,8 +24,7 @@ func (e *SyntaxError) Error() string {
 
 // Unwrap returns the fault as a [*datacite.ValidationError].
 func (e *SyntaxError) Unwrap() error {
-	return datacite.Invalid(datacite.Finding{Path: "query", Code: datacite.CodeSyntax,
-		Reason: fmt.Sprintf("at offset %d: %s", e.Offset, e.Reason)})
+	return datacite.Invalidf("query", datacite.CodeSyntax, "at offset %d: %s", e.Offset, e.Reason)
 }
 
 const (

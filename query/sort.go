@@ -43,5 +43,5 @@ func (s Sort) check() error {
 	if s == "" || s == ByRelevance {
 		return nil
 	}
-	return refused("sort", datacite.CodeVocabulary, "%q is not an order that the service knows", string(s))
+	return datacite.Invalidf("sort", datacite.CodeVocabulary, "%q is not an order that the service knows", string(s))
 }

@@ -74,7 +74,7 @@ func (d *Difference) String() string {
 func Corrections(diffs iter.Seq2[*Difference, error]) iter.Seq2[Desired, error] {
 	return func(yield func(Desired, error) bool) {
 		if diffs == nil {
-			yield(Desired{}, datacite.Invalid(datacite.Finding{Path: "diffs", Code: datacite.CodeMissing, Reason: "is nil"}))
+			yield(Desired{}, datacite.Invalidf("diffs", datacite.CodeMissing, "is nil"))
 			return
 		}
 		last := ""
@@ -155,8 +155,8 @@ func (c *Client) Audit(ctx context.Context, desired iter.Seq2[Desired, error],
 	return func(yield func(*Difference, error) bool) {
 		err := cmp.Or(c.core.Ready(ctx), opts.check())
 		if desired == nil {
-			err = datacite.Invalid(datacite.Finding{Path: "desired", Code: datacite.CodeMissing,
-				Reason: "is nil; give an empty sequence to have every DOI as KindExtra"})
+			err = datacite.Invalidf("desired", datacite.CodeMissing,
+				"is nil; give an empty sequence to have every DOI as KindExtra")
 		}
 		if err != nil {
 			yield(nil, err)
@@ -176,17 +176,17 @@ func (c *Client) Audit(ctx context.Context, desired iter.Seq2[Desired, error],
 
 func (o *AuditOptions) check() error {
 	if o == nil || len(o.ClientID) == 0 && len(o.Prefix) == 0 {
-		return datacite.Invalid(datacite.Finding{Path: "AuditOptions", Code: datacite.CodeMissing,
-			Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"})
+		return datacite.Invalidf("AuditOptions", datacite.CodeMissing,
+			"has neither ClientID nor Prefix; give the account or prefix to audit")
 	}
 	if o.Kinds != nil && len(o.Kinds) == 0 {
-		return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: datacite.CodeValue,
-			Reason: "is empty, so nothing would be reported; leave it nil to look for all"})
+		return datacite.Invalidf("AuditOptions.Kinds", datacite.CodeValue,
+			"is empty, so nothing would be reported; leave it nil to look for all")
 	}
 	for _, k := range o.Kinds {
 		if !slices.Contains([]DifferenceKind{KindMissing, KindExtra, KindChanged, KindInvalid, KindOldSchema}, k) {
-			return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: datacite.CodeVocabulary,
-				Reason: fmt.Sprintf("has %q, which is not a kind of difference", string(k))})
+			return datacite.Invalidf("AuditOptions.Kinds", datacite.CodeVocabulary,
+				"has %q, which is not a kind of difference", string(k))
 		}
 	}
 	return nil
@@ -384,7 +384,8 @@ func repeated(name string, earlier, later []byte) error {
 	if err = cmp.Or(bad, err); err != nil {
 		return err
 	}
-	return again.fault("DOI", datacite.CodeRepeated, "%q is desired twice, also by %s", name, e.place())
+	return datacite.Invalidf(again.path("DOI"), datacite.CodeRepeated,
+		"%q is desired twice, also by %s", name, e.place())
 }
 
 // list reads what the service has.

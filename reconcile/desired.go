@@ -98,10 +98,6 @@ func (r *request) path(field string) string {
 	return r.place() + ", " + field
 }
 
-func (r *request) fault(field string, code datacite.Code, format string, args ...any) error {
-	return datacite.Invalid(datacite.Finding{Path: r.path(field), Code: code, Reason: fmt.Sprintf(format, args...)})
-}
-
 // newRequest checks a Desired. The number is that in the source.
 func newRequest(d Desired, number int) (*request, error) {
 	r := &request{Desired: d, number: number}
@@ -112,32 +108,34 @@ func newRequest(d Desired, number int) (*request, error) {
 	r.name = doi.Normal(name)
 	if len(d.XML) > 0 {
 		if d.Metadata != nil || d.Clear != nil || d.Whole {
-			return r, r.fault("XML", datacite.CodeConflict, "is the whole record, and Metadata, Clear or Whole are set as well")
+			return r, datacite.Invalidf(r.path("XML"), datacite.CodeConflict,
+				"is the whole record, and Metadata, Clear or Whole are set as well")
 		}
 		if r.Metadata, err = metadata.ParseXML(bytes.NewReader(d.XML)); err != nil {
-			return r, datacite.Invalid(datacite.Finding{Path: r.path("XML"), Code: datacite.CodeSyntax,
-				Reason: "is not a DataCite record: " + err.Error(), Err: err})
+			return r, datacite.Invalidf(r.path("XML"), datacite.CodeSyntax, "is not a DataCite record: %w", err)
 		}
 		r.Whole = true
 	}
 	if r.Metadata != nil && r.Metadata.DOI != "" && !doi.Equal(r.Metadata.DOI, name) {
-		return r, r.fault("DOI", datacite.CodeConflict, "is %q, but its metadata have %q", name, r.Metadata.DOI)
+		return r, datacite.Invalidf(r.path("DOI"), datacite.CodeConflict,
+			"is %q, but its metadata have %q", name, r.Metadata.DOI)
 	}
 	for _, property := range d.Clear {
 		if _, known := properties[property]; !known {
-			return r, r.fault("Clear", datacite.CodeVocabulary, "has %q; the properties are %s", property,
-				strings.Join(propertyNames, ", "))
+			return r, datacite.Invalidf(r.path("Clear"), datacite.CodeVocabulary,
+				"has %q; the properties are %s", property, strings.Join(propertyNames, ", "))
 		}
 		if d.Metadata != nil && !field(normal(d.Metadata), property).IsZero() {
-			return r, r.fault("Clear", datacite.CodeConflict, "removes %s, of which Metadata has a value", property)
+			return r, datacite.Invalidf(r.path("Clear"), datacite.CodeConflict,
+				"removes %s, of which Metadata has a value", property)
 		}
 	}
 	switch d.State {
 	case "", dois.StateDraft, dois.StateRegistered, dois.StateFindable:
 		return r, nil
 	}
-	return r, r.fault("State", datacite.CodeVocabulary, "is %q; the states are draft, registered and findable",
-		string(d.State))
+	return r, datacite.Invalidf(r.path("State"), datacite.CodeVocabulary,
+		"is %q; the states are draft, registered and findable", string(d.State))
 }
 
 func parseName(path, text string) (string, error) {

@@ -130,10 +130,9 @@ func (c *Client) EnsureAll(ctx context.Context, desired iter.Seq2[Desired, error
 		switch {
 		case err != nil:
 		case desired == nil:
-			err = datacite.Invalid(datacite.Finding{Path: "desired", Code: datacite.CodeMissing, Reason: "is nil"})
+			err = datacite.Invalidf("desired", datacite.CodeMissing, "is nil")
 		case min(run.opts.Workers, run.opts.Rounds) < 0 || run.opts.Pause < 0:
-			err = datacite.Invalid(datacite.Finding{Path: "Options", Code: datacite.CodeLimit,
-				Reason: "has a negative Workers, Rounds or Pause"})
+			err = datacite.Invalidf("Options", datacite.CodeLimit, "has a negative Workers, Rounds or Pause")
 		default:
 			run.give = func(t *task) bool { return yield(&t.Outcome, nil) }
 			err = run.rounds(ctx, tasksOf(desired))
@@ -176,7 +175,7 @@ func tasksOf(desired iter.Seq2[Desired, error]) iter.Seq2[*task, error] {
 			}
 			t, bad := newTask(d, n)
 			if bad == nil && seen[t.name] {
-				t.Err = t.fault("DOI", datacite.CodeRepeated, "%q is desired twice", t.name)
+				t.Err = datacite.Invalidf(t.path("DOI"), datacite.CodeRepeated, "%q is desired twice", t.name)
 			}
 			seen[t.name] = true
 			if n++; !yield(t, nil) {

@@ -57,7 +57,7 @@ func (c *Client) Do(ctx context.Context, r *datacite.Request) (*datacite.Respons
 func TokenExpiry(token string) (time.Time, error) {
 	c, err := readToken(token)
 	if err != nil {
-		return time.Time{}, input.Fault(err, datacite.Finding{Path: "token", Code: datacite.CodeSyntax})
+		return time.Time{}, input.Invalid(err, datacite.Finding{Path: "token", Code: datacite.CodeSyntax})
 	}
 	return c.Expires, nil
 }
@@ -88,8 +88,7 @@ const expiresSoon = 30 * 24 * time.Hour
 func newTokens(cfg datacite.Config) (*tokens, error) {
 	source, err := transport.Token(cfg)
 	if call.IsAPIKey(cfg.Token) {
-		err = datacite.Invalid(datacite.Finding{Path: "Config.Token", Code: datacite.CodeValue,
-			Reason: "is " + errKey.Error()})
+		err = datacite.Invalidf("Config.Token", datacite.CodeValue, "is %v", errKey)
 	}
 	return &tokens{source: source, renewable: cfg.TokenSource != nil, log: cfg.Logger}, err
 }

@@ -10,8 +10,7 @@ import (
 )
 
 // errNotUTF8: JSON cannot carry such text unchanged.
-var errNotUTF8 = datacite.Invalid(datacite.Finding{Path: "dataset", Code: datacite.CodeEncoding,
-	Reason: "has text that is not valid UTF-8"})
+var errNotUTF8 = datacite.Invalidf("dataset", datacite.CodeEncoding, "has text that is not valid UTF-8")
 
 // appendDataset appends the JSON of a dataset entry, without allocating, in an order of members
 // that compresses a fiftieth better than that of the specification. It escapes nothing that JSON

@@ -98,12 +98,11 @@ func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, er
 	return func(yield func(Dataset, error) bool) {
 		g := &grouping{GroupOptions: o}
 		if rows == nil {
-			yield(Dataset{}, datacite.Invalid(datacite.Finding{Path: "rows", Code: datacite.CodeMissing, Reason: "is nil"}))
+			yield(Dataset{}, datacite.Invalidf("rows", datacite.CodeMissing, "is nil"))
 			return
 		}
 		if o.Memory < 0 {
-			yield(Dataset{}, datacite.Invalid(datacite.Finding{Path: "GroupOptions.Memory", Code: datacite.CodeLimit,
-				Reason: "is negative"}))
+			yield(Dataset{}, datacite.Invalidf("GroupOptions.Memory", datacite.CodeLimit, "is negative"))
 			return
 		}
 		checked := g.checked(rows)

@@ -12,9 +12,8 @@ import (
 // first.
 func (sum *Dataset) add(d *Dataset, first, i int) error {
 	fault := func(field, reason string) error {
-		return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].performance%s", i, field),
-			Code: datacite.CodeConflict, Reason: fmt.Sprintf(
-				"cannot be added to that of report-datasets[%d], which has the same DOI: %s", first, reason)})
+		return datacite.Invalidf(fmt.Sprintf("report-datasets[%d].performance%s", i, field), datacite.CodeConflict,
+			"cannot be added to that of report-datasets[%d], which has the same DOI: %s", first, reason)
 	}
 	if len(d.Performance) == 0 {
 		return nil

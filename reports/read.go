@@ -226,13 +226,13 @@ func (r *Reader) decoder() *datasetDecoder {
 // read emits all datasets, and an error as the last thing.
 func (r *Reader) read(e *emitter) {
 	if r.doc == nil {
-		e.yield(&Dataset{}, datacite.Invalid(datacite.Finding{Path: "Reader", Code: datacite.CodeMissing,
-			Reason: "is the zero value; NewReader and Client.Open make one"}))
+		e.yield(&Dataset{}, datacite.Invalidf("Reader", datacite.CodeMissing,
+			"is the zero value; NewReader and Client.Open make one"))
 		return
 	}
 	if r.ranged {
-		e.yield(&Dataset{}, datacite.Invalid(datacite.Finding{Path: "report", Code: datacite.CodeUsed,
-			Reason: "its datasets have been read, and can be read once; open the report again"}))
+		e.yield(&Dataset{}, datacite.Invalidf("report", datacite.CodeUsed,
+			"its datasets have been read, and can be read once; open the report again"))
 		return
 	}
 	if r.closed {

@@ -170,7 +170,7 @@ func (r *Report) UnmarshalJSON(data []byte) error {
 	*r = Report{}
 	lex := jsonlex.OfBytes(data)
 	r.read(lex, &datasetDecoder{})
-	return input.Fault(lex.Err(), datacite.Finding{Path: "report", Code: datacite.CodeSyntax})
+	return input.Invalid(lex.Err(), datacite.Finding{Path: "report", Code: datacite.CodeSyntax})
 }
 
 // read reads a report to the end of the document. All datasets are kept.

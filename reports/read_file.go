@@ -23,7 +23,7 @@ func Source(datasets []Dataset) iter.Seq2[Dataset, error] { return datacite.Each
 // missing and unknown members are accepted. Errors are those of [ReadFile].
 func NewReader(src io.Reader) (*Reader, error) {
 	if src == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "src", Code: datacite.CodeMissing, Reason: "is nil"})
+		return nil, datacite.Invalidf("src", datacite.CodeMissing, "is nil")
 	}
 	r := readerOf("reports.NewReader", src)
 	if err := r.open(); err != nil {
@@ -41,7 +41,7 @@ func NewReader(src io.Reader) (*Reader, error) {
 // iterator. Any other error is that of r.
 func ReadFile(r io.Reader) (Header, iter.Seq2[Dataset, error], error) {
 	if r == nil {
-		return Header{}, nil, datacite.Invalid(datacite.Finding{Path: "r", Code: datacite.CodeMissing, Reason: "is nil"})
+		return Header{}, nil, datacite.Invalidf("r", datacite.CodeMissing, "is nil")
 	}
 	f := readerOf("reports.ReadFile", r)
 	if err := f.open(); err != nil {
@@ -60,7 +60,7 @@ func readerOf(op string, src io.Reader) *Reader {
 		if watch.Failed() {
 			return fmt.Errorf("%s: %w", op, cause)
 		}
-		return input.Fault(cause, datacite.Finding{Path: "report", Code: datacite.CodeSyntax})
+		return input.Invalid(cause, datacite.Finding{Path: "report", Code: datacite.CodeSyntax})
 	}}
 	r.source = r.files(src, &watch)
 	return r

@@ -25,7 +25,7 @@ func (c *Client) Verify(ctx context.Context, r *Receipt) (err error) {
 	defer func() { err = c.core.Shown(err) }()
 	const op = "reports.Verify"
 	if r == nil {
-		return datacite.Invalid(datacite.Finding{Path: "r", Code: datacite.CodeMissing, Reason: "is nil"})
+		return datacite.Invalidf("r", datacite.CodeMissing, "is nil")
 	}
 	if err := checkUUID("Receipt.ReportID", r.ReportID); err != nil {
 		return err

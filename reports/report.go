@@ -57,7 +57,7 @@ func (d Date) Time() (time.Time, error) {
 	}
 	t, err := time.Parse(layout, string(d))
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0,
-		time.UTC), input.Fault(err, datacite.Finding{Code: datacite.CodeDate})
+		time.UTC), input.Invalid(err, datacite.Finding{Code: datacite.CodeDate})
 }
 
 // A Period is a range of days: the first and the last day.
@@ -97,13 +97,13 @@ const ExceptionPartial = 3040
 func (h *Header) EndOn(last Date) error {
 	month, err := h.ReportingPeriod.month()
 	if err != nil {
-		return datacite.Invalid(datacite.Finding{Path: "report-header.reporting-period.begin-date", Code: datacite.CodeDate,
-			Reason: fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.ReportingPeriod.BeginDate)})
+		return datacite.Invalidf("report-header.reporting-period.begin-date", datacite.CodeDate,
+			"is %q, not a date YYYY-MM-DD", h.ReportingPeriod.BeginDate)
 	}
 	day, err := last.Time()
 	if err != nil || Day(day) < month.BeginDate || Day(day) > month.EndDate {
-		return datacite.Invalid(datacite.Finding{Path: "last", Code: datacite.CodeDate,
-			Reason: fmt.Sprintf("is %q, not a day from %s to %s", last, month.BeginDate, month.EndDate)})
+		return datacite.Invalidf("last", datacite.CodeDate,
+			"is %q, not a day from %s to %s", last, month.BeginDate, month.EndDate)
 	}
 	h.ReportingPeriod.EndDate = Day(day)
 	h.Exceptions = slices.DeleteFunc(slices.Clone(h.Exceptions), func(e Exception) bool {
@@ -271,8 +271,8 @@ func isUUID(id string) bool { return len(id) == 36 && uuid.Validate(id) == nil }
 
 func checkUUID(path, id string) error {
 	if !isUUID(id) {
-		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax,
-			Reason: fmt.Sprintf("%q is not a UUID such as 0148536f-bfbc-4775-b93c-524e91d0b9f6", id)})
+		return datacite.Invalidf(path, datacite.CodeSyntax,
+			"%q is not a UUID such as 0148536f-bfbc-4775-b93c-524e91d0b9f6", id)
 	}
 	return nil
 }

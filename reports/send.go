@@ -37,7 +37,7 @@ type body struct {
 
 func newBody(r *Report) (body, error) {
 	if r == nil {
-		return body{}, datacite.Invalid(datacite.Finding{Path: "report", Code: datacite.CodeMissing, Reason: "is nil"})
+		return body{}, datacite.Invalidf("report", datacite.CodeMissing, "is nil")
 	}
 	var b body
 	v := validator{most: -1, warn: func(f datacite.Finding) {

@@ -161,8 +161,8 @@ func (c *Client) scan(ctx context.Context, op, id string) (*storedReport, error)
 func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error) {
 	begin, err := h.ReportingPeriod.BeginDate.Time()
 	if err != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "report-header.reporting-period.begin-date",
-			Code: datacite.CodeDate, Reason: "is not a date YYYY-MM-DD"})
+		return nil, datacite.Invalidf("report-header.reporting-period.begin-date", datacite.CodeDate,
+			"is not a date YYYY-MM-DD")
 	}
 	var similar []*Summary
 	for s, err := range c.All(ctx, &ListOptions{CreatedBy: h.CreatedBy}) {

@@ -33,7 +33,7 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 		return nil, err
 	}
 	if src == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "src", Code: datacite.CodeMissing, Reason: "is nil"})
+		return nil, datacite.Invalidf("src", datacite.CodeMissing, "is nil")
 	}
 	if warn := o.Warn; warn != nil { // the words of the service may hold secrets
 		o.Warn = func(f datacite.Finding) { f.Path, f.Reason = c.core.Text(f.Path), c.core.Text(f.Reason); warn(f) }

@@ -43,11 +43,11 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 	case err != nil:
 		return fmt.Errorf("reports.Submit: %w", err)
 	case len(s.plan) == 0 && c.leftOut > 0:
-		return datacite.Invalid(datacite.Finding{Path: "report-datasets", Code: datacite.CodeMissing,
-			Reason: fmt.Sprintf("has nothing left to send: all %d datasets have faults", c.leftOut)})
+		return datacite.Invalidf("report-datasets", datacite.CodeMissing,
+			"has nothing left to send: all %d datasets have faults", c.leftOut)
 	case len(s.plan) == 0:
-		return datacite.Invalid(datacite.Finding{Path: "report-datasets", Code: datacite.CodeMissing,
-			Reason: "is empty; the service accepts no report without datasets"})
+		return datacite.Invalidf("report-datasets", datacite.CodeMissing,
+			"is empty; the service accepts no report without datasets")
 	}
 	s.whole = true
 	return noRepeats(&names)

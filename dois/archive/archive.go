@@ -121,8 +121,8 @@ var errRead = errors.New("it has already been read")
 func (r *Reader) All() iter.Seq2[*dois.Record, error] {
 	return func(yield func(*dois.Record, error) bool) {
 		if r.start == nil {
-			yield(nil, datacite.Invalid(datacite.Finding{Path: "Reader", Code: datacite.CodeMissing,
-				Reason: "has no source: it is the zero Reader, or was made from nil"}))
+			yield(nil, datacite.Invalidf("Reader", datacite.CodeMissing,
+				"has no source: it is the zero Reader, or was made from nil"))
 			return
 		}
 		s := newSplitter(&r.opts)

@@ -4,7 +4,6 @@ package document
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -28,18 +27,17 @@ func IsXML(data []byte) bool { return bytes.HasPrefix(Trim(data), []byte("<")) }
 func Check(path string, data []byte) error {
 	switch {
 	case len(data) == 0:
-		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeMissing, Reason: "is empty"})
+		return datacite.Invalidf(path, datacite.CodeMissing, "is empty")
 	case len(data) > xmlscan.MaxSize:
-		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeLimit,
-			Reason: "is longer than 10 MiB, the most that may be sent"})
+		return datacite.Invalidf(path, datacite.CodeLimit, "is longer than 10 MiB, the most that may be sent")
 	case IsXML(data):
 		if err := xmlscan.Check(bytes.NewReader(data)); err != nil {
-			return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax,
-				Reason: "is not well-formed XML, of which the service would drop parts: " + err.Error()})
+			return datacite.Invalidf(path, datacite.CodeSyntax,
+				"is not well-formed XML, of which the service would drop parts: %v", err)
 		}
 	case !utf8.Valid(data):
-		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeEncoding,
-			Reason: "is not UTF-8; the service would replace the invalid bytes with U+FFFD"})
+		return datacite.Invalidf(path, datacite.CodeEncoding,
+			"is not UTF-8; the service would replace the invalid bytes with U+FFFD")
 	}
 	return nil
 }
@@ -51,8 +49,8 @@ func CheckName(path string, data []byte, name string) error {
 	if own == "" || doi.Equal(own, name) {
 		return nil
 	}
-	return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeConflict,
-		Reason: fmt.Sprintf("names %s, another DOI than %s; AllowOtherDOI permits that", own, name)})
+	return datacite.Invalidf(path, datacite.CodeConflict,
+		"names %s, another DOI than %s; AllowOtherDOI permits that", own, name)
 }
 
 // IsOfService reports whether XML has the mark of the service's writer, which writes it from the JSON of a record.

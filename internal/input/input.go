@@ -11,9 +11,9 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// Fault returns err as f, with the text of err as the reason, and nil for nil. Its code is encoding if err
+// Invalid returns err as f, with the text of err as the reason, and nil for nil. Its code is encoding if err
 // says that of JSON.
-func Fault(err error, f datacite.Finding) error {
+func Invalid(err error, f datacite.Finding) error {
 	if err == nil {
 		return nil
 	}
@@ -26,7 +26,7 @@ func Fault(err error, f datacite.Finding) error {
 
 // JSON is [jsonlex.Unmarshal] with an error that is a [*datacite.ValidationError].
 func JSON[T any](data []byte, v *T, read func(*jsonlex.Decoder, *T)) error {
-	return Fault(jsonlex.Unmarshal(data, v, read), datacite.Finding{Code: datacite.CodeSyntax})
+	return Invalid(jsonlex.Unmarshal(data, v, read), datacite.Finding{Code: datacite.CodeSyntax})
 }
 
 // A Watch knows whether a source failed: then its content is not to blame.

@@ -129,6 +129,13 @@ func TestConditions(t *testing.T) {
 		"what ended the retries changes nothing")
 	assert.NotErrorIs(t, &datacite.Error{StatusCode: 403, Body: []byte(" <html>")}, datacite.ErrForbidden)
 	assert.ErrorIs(t, datacite.Invalid(datacite.Finding{Err: datacite.ErrInvalidDOI}), datacite.ErrInvalidDOI)
+
+	refused := datacite.Invalidf("r", datacite.CodeSyntax, "%q: %w", "x", io.ErrUnexpectedEOF)
+	assert.Equal(t, []datacite.Finding{{Path: "r", Code: datacite.CodeSyntax, Reason: `"x": unexpected EOF`,
+		Err: io.ErrUnexpectedEOF}}, datacite.Findings(refused))
+	assert.ErrorIs(t, refused, io.ErrUnexpectedEOF)
+	assert.ErrorIs(t, datacite.Invalidf("r", datacite.CodeLimit, "%w, %w", io.EOF, io.ErrShortBuffer), io.ErrShortBuffer)
+	assert.NotErrorIs(t, datacite.Invalidf("r", datacite.CodeSyntax, "%v", io.EOF), io.EOF)
 	assert.ErrorContains(t, only(dois.NewClient(datacite.Config{})),
 		"datacite: Config.Service.API: is empty; set Config.Service to datacite.Test or datacite.Production")
 }
@@ -253,7 +260,7 @@ func cutReport(t *testing.T) *reports.Reader {
 
 // unrefusing are the functions that return an error and refuse no input, and the reason.
 var unrefusing = map[string]string{
-	"datacite.Invalid": "makes the error", "datacite.ValidationError.Except": "is the error",
+	"datacite.Invalid": "makes the error", "datacite.Invalidf": "makes the error", "datacite.ValidationError.Except": "is the error",
 	"datacite.Config.MarshalText": "fails always",
 	"datacitetest.Server.Record":  "datacite.ErrNotFound", "datacitetest.Server.Save": "the writer's error", "datacitetest.Server.Resolve": "datacite.ErrNotFound", "datacitetest.StoredReport.Report": "what a GET returns",
 	"dois.Record.Decode": "what the service sent", "reports.Source": "a list", "datacite.Each": "a list", "logs.Descriptions.All": "what was added",

@@ -57,13 +57,15 @@ func bearerHeader(token string) string { return "Bearer " + token }
 func checkUsername(name string) error {
 	switch {
 	case name == "":
-		return fault("Username", datacite.CodeMissing, "is empty")
+		return datacite.Invalidf("Config.Username", datacite.CodeMissing, "is empty")
 	case call.IsAPIKey(strings.TrimSpace(name)):
-		return fault("Username", datacite.CodeValue, "is an API key; give the name of the account, and the key as Password")
+		return datacite.Invalidf("Config.Username", datacite.CodeValue,
+			"is an API key; give the name of the account, and the key as Password")
 	case strings.Contains(name, ":"):
-		return fault("Username", datacite.CodeEncoding, "has a colon, which Basic credentials cannot carry")
+		return datacite.Invalidf("Config.Username", datacite.CodeEncoding,
+			"has a colon, which Basic credentials cannot carry")
 	case hasControl(name):
-		return fault("Username", datacite.CodeEncoding, "has a control character")
+		return datacite.Invalidf("Config.Username", datacite.CodeEncoding, "has a control character")
 	}
 	return nil
 }
@@ -71,9 +73,9 @@ func checkUsername(name string) error {
 func checkPassword(password string) error {
 	switch {
 	case password == "":
-		return fault("Password", datacite.CodeMissing, "is empty")
+		return datacite.Invalidf("Config.Password", datacite.CodeMissing, "is empty")
 	case hasControl(password):
-		return fault("Password", datacite.CodeEncoding, "has a control character")
+		return datacite.Invalidf("Config.Password", datacite.CodeEncoding, "has a control character")
 	}
 	return nil
 }
@@ -82,7 +84,7 @@ func checkPassword(password string) error {
 func Token(cfg datacite.Config) (TokenSource, error) {
 	switch token := cfg.Token; {
 	case token != "" && cfg.TokenSource != nil:
-		return nil, fault("Token", datacite.CodeConflict, "and TokenSource are both set; give one")
+		return nil, datacite.Invalidf("Config.Token", datacite.CodeConflict, "and TokenSource are both set; give one")
 	case token != "":
 		return func(context.Context) (string, error) { return token, nil }, CheckToken(token)
 	}
@@ -123,11 +125,13 @@ func passes(err error) bool {
 func CheckToken(token string) error {
 	switch {
 	case token == "":
-		return fault("Token", datacite.CodeMissing, "is empty")
+		return datacite.Invalidf("Config.Token", datacite.CodeMissing, "is empty")
 	case strings.Trim(token, `"'`) != token:
-		return fault("Token", datacite.CodeSyntax, "has quotes around it; they belong to the command line, not to the token")
+		return datacite.Invalidf("Config.Token", datacite.CodeSyntax,
+			"has quotes around it; they belong to the command line, not to the token")
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return fault("Token", datacite.CodeEncoding, "has a blank or another character that a token cannot hold")
+		return datacite.Invalidf("Config.Token", datacite.CodeEncoding,
+			"has a blank or another character that a token cannot hold")
 	}
 	return nil
 }

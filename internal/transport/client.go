@@ -3,7 +3,6 @@ package transport
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -64,7 +63,7 @@ type Client struct {
 // has all of them.
 func New(cfg datacite.Config, i Interface) (*Client, error) {
 	address := map[string]string{"API": cfg.Service.API, "MDS": cfg.Service.MDS}[i.Name]
-	base, noBase := parseBase("Service."+i.Name, address)
+	base, noBase := parseBase("Config.Service."+i.Name, address)
 	agent, noAgent := userAgent(cfg.UserAgent, cfg.Contact)
 	if err := errors.Join(noBase, noAgent, checkNumbers(cfg)); err != nil {
 		return nil, err
@@ -101,11 +100,6 @@ func New(cfg datacite.Config, i Interface) (*Client, error) {
 // in lower case, no default port, no trailing slash.
 func (c *Client) BaseURL() string { return c.base }
 
-// fault is a field of a Config that a client cannot be made with.
-func fault(field string, code datacite.Code, reason string) error {
-	return datacite.Invalid(datacite.Finding{Path: "Config." + field, Code: code, Reason: reason})
-}
-
 func checkNumbers(cfg datacite.Config) error {
 	var faults []datacite.Finding
 	for _, o := range []struct {
@@ -129,23 +123,25 @@ func checkNumbers(cfg datacite.Config) error {
 // credentials must not travel in the clear (specification §5).
 func parseBase(field, text string) (*url.URL, error) {
 	if text == "" {
-		return nil, fault(field, datacite.CodeMissing, "is empty; set Config.Service to datacite.Test or datacite.Production")
+		return nil, datacite.Invalidf(field, datacite.CodeMissing,
+			"is empty; set Config.Service to datacite.Test or datacite.Production")
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Opaque != "":
-		return nil, fault(field, datacite.CodeURI, "is not a URL") // the cause would quote the text, and with it any password
+		// the cause would quote the text, and with it any password
+		return nil, datacite.Invalidf(field, datacite.CodeURI, "is not a URL")
 	case u.User != nil:
-		return nil, fault(field, datacite.CodeURI, "holds credentials; pass them as options instead")
+		return nil, datacite.Invalidf(field, datacite.CodeURI, "holds credentials; pass them as options instead")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, fault(field, datacite.CodeURI, fmt.Sprintf("%q does not start with https://", text))
+		return nil, datacite.Invalidf(field, datacite.CodeURI, "%q does not start with https://", text)
 	case u.Host == "":
-		return nil, fault(field, datacite.CodeURI, fmt.Sprintf("%q has no host", text))
+		return nil, datacite.Invalidf(field, datacite.CodeURI, "%q has no host", text)
 	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
-		return nil, fault(field, datacite.CodeURI, "has a query or a fragment")
+		return nil, datacite.Invalidf(field, datacite.CodeURI, "has a query or a fragment")
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return nil, fault(field, datacite.CodeURI,
-			fmt.Sprintf("%q is not HTTPS; plain HTTP is for loopback hosts only", text))
+		return nil, datacite.Invalidf(field, datacite.CodeURI,
+			"%q is not HTTPS; plain HTTP is for loopback hosts only", text)
 	}
 	// One spelling for one address.
 	u.Host = strings.ToLower(u.Host)
@@ -168,7 +164,8 @@ func userAgent(product, contact string) (string, error) {
 		agent += " (mailto:" + strings.TrimPrefix(contact, "mailto:") + ")"
 	}
 	if strings.ContainsFunc(agent, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return "", fault("UserAgent or Contact", datacite.CodeEncoding, "has a character that a header cannot hold")
+		return "", datacite.Invalidf("Config.UserAgent or Contact", datacite.CodeEncoding,
+			"has a character that a header cannot hold")
 	}
 	return agent, nil
 }

@@ -13,15 +13,14 @@ import (
 func (c *Client) Custom(ctx context.Context, op string, r *datacite.Request) (*datacite.Response, error) {
 	switch {
 	case r == nil:
-		return nil, datacite.Invalid(datacite.Finding{Path: "Request", Code: datacite.CodeMissing, Reason: "is nil"})
+		return nil, datacite.Invalidf("Request", datacite.CodeMissing, "is nil")
 	case r.Method == "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Method", Code: datacite.CodeMissing, Reason: "is empty"})
+		return nil, datacite.Invalidf("Request.Method", datacite.CodeMissing, "is empty")
 	case !strings.HasPrefix(r.Path, "/"):
-		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Path", Code: datacite.CodeValue,
-			Reason: "does not begin with a slash"})
+		return nil, datacite.Invalidf("Request.Path", datacite.CodeValue, "does not begin with a slash")
 	case strings.ContainsAny(r.Path, "?#"):
-		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Path", Code: datacite.CodeValue,
-			Reason: "has a ? or # that is not escaped; parameters go into Query"})
+		return nil, datacite.Invalidf("Request.Path", datacite.CodeValue,
+			"has a ? or # that is not escaped; parameters go into Query")
 	}
 	request := Request{
 		Op: op, Method: r.Method, Path: r.Path, Query: r.Query.Encode(), Header: r.Header,

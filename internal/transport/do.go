@@ -81,13 +81,12 @@ func (x *exchange) do(ctx context.Context) (*Response, error) {
 }
 
 // ErrNilContext is the fault of a caller who gives no context.
-var ErrNilContext error = datacite.Invalid(datacite.Finding{Path: "ctx", Code: datacite.CodeMissing, Reason: "is nil"})
+var ErrNilContext error = datacite.Invalidf("ctx", datacite.CodeMissing, "is nil")
 
 // Ready refuses a client that no NewClient made, and a nil context.
 func (c *Client) Ready(ctx context.Context) error {
 	if c == nil {
-		return datacite.Invalid(datacite.Finding{Path: "client", Code: datacite.CodeMissing,
-			Reason: "is the zero value; NewClient makes one"})
+		return datacite.Invalidf("client", datacite.CodeMissing, "is the zero value; NewClient makes one")
 	}
 	if ctx == nil {
 		return ErrNilContext

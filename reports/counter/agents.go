@@ -86,8 +86,7 @@ func NewAgents(patterns ...string) (*Agents, error) {
 	for i, text := range patterns {
 		var err error
 		if list[i], err = readPattern(text); err != nil {
-			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("pattern %d", i+1), Code: datacite.CodeSyntax,
-				Reason: err.Error()})
+			return nil, datacite.Invalidf(fmt.Sprintf("pattern %d", i+1), datacite.CodeSyntax, "%v", err)
 		}
 	}
 	return newAgents(list), nil
@@ -102,8 +101,7 @@ func ReadAgents(r io.Reader) (*Agents, error) {
 	case err != nil:
 		return nil, err
 	case !utf8.Valid(data):
-		return nil, datacite.Invalid(datacite.Finding{Path: "user agents", Code: datacite.CodeEncoding,
-			Reason: "are not valid UTF-8"})
+		return nil, datacite.Invalidf("user agents", datacite.CodeEncoding, "are not valid UTF-8")
 	case json.Valid(data):
 		return readJSONAgents(data)
 	}
@@ -116,8 +114,7 @@ func ReadAgents(r io.Reader) (*Agents, error) {
 		}
 		p, err := readPattern(line)
 		if err != nil {
-			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("line %d", number), Code: datacite.CodeSyntax,
-				Reason: err.Error()})
+			return nil, datacite.Invalidf(fmt.Sprintf("line %d", number), datacite.CodeSyntax, "%v", err)
 		}
 		list = append(list, p)
 	}
@@ -129,14 +126,13 @@ func readJSONAgents(data []byte) (*Agents, error) {
 		Pattern string `json:"pattern"`
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "user agents", Code: datacite.CodeSyntax,
-			Reason: fmt.Sprintf("are not an array of objects with a pattern: %v", err)})
+		return nil, datacite.Invalidf("user agents", datacite.CodeSyntax,
+			"are not an array of objects with a pattern: %v", err)
 	}
 	patterns := make([]string, len(list))
 	for i, entry := range list {
 		if patterns[i] = entry.Pattern; entry.Pattern == "" {
-			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("[%d].pattern", i), Code: datacite.CodeMissing,
-				Reason: "is missing"})
+			return nil, datacite.Invalidf(fmt.Sprintf("[%d].pattern", i), datacite.CodeMissing, "is missing")
 		}
 	}
 	return NewAgents(patterns...)

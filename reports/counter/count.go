@@ -157,8 +157,7 @@ func newRules(opts *Options) (*rules, error) {
 		r.Faulty = func(f datacite.Finding) { slog.Error("counter: an access is not counted", "error", f.String()) }
 	}
 	if r.Memory < 0 {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Memory", Code: datacite.CodeLimit,
-			Reason: "is negative"})
+		return nil, datacite.Invalidf("Options.Memory", datacite.CodeLimit, "is negative")
 	}
 	if r.Period == (reports.Period{}) {
 		return r, nil
@@ -166,9 +165,8 @@ func newRules(opts *Options) (*rules, error) {
 	begin, err := r.Period.BeginDate.Time()
 	end, err2 := r.Period.EndDate.Time()
 	if err := cmp.Or(err, err2); err != nil || end.Before(begin) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: datacite.CodeDate,
-			Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to a later one", r.Period.BeginDate,
-				r.Period.EndDate)})
+		return nil, datacite.Invalidf("Options.Period", datacite.CodeDate,
+			"is from %q to %q, not from one day YYYY-MM-DD to a later one", r.Period.BeginDate, r.Period.EndDate)
 	}
 	r.begin, r.end = begin.Unix()/secondsOfDay, end.Unix()/secondsOfDay
 	return r, nil

@@ -145,8 +145,7 @@ func OpenDays(folder string, opts *Options) (*Days, error) {
 }
 
 // errZeroDays is the error of Days that OpenDays did not make.
-var errZeroDays = datacite.Invalid(datacite.Finding{Path: "Days", Code: datacite.CodeMissing,
-	Reason: "is the zero value; OpenDays makes one"})
+var errZeroDays = datacite.Invalidf("Days", datacite.CodeMissing, "is the zero value; OpenDays makes one")
 
 // Close lets other runs open the folder.
 func (d *Days) Close() error {
@@ -183,9 +182,9 @@ func (d *Days) read(rules string) error {
 		}
 	}
 	if d.index.Rules != rules {
-		return datacite.Invalid(datacite.Finding{Path: "Options", Code: datacite.CodeConflict,
-			Reason: fmt.Sprintf("have another time zone, period or lists of user agents than the days in %s; count all of the "+
-				"month into an empty folder", d.folder)})
+		return datacite.Invalidf("Options", datacite.CodeConflict,
+			"have another time zone, period or lists of user agents than the days in %s; count all of the month "+
+				"into an empty folder", d.folder)
 	}
 	if d.index.Sources == nil {
 		d.index.Sources = map[string]addedSource{}
@@ -292,8 +291,8 @@ func (a *adding) scan() error {
 	a.parts, a.grown, a.changed = map[reports.Date]map[string]part{}, map[reports.Date]map[string]string{}, map[reports.Date][]part{}
 	for i, s := range a.sources {
 		if _, again := a.given[s.Name]; again || s.Name == "" || s.Events == nil {
-			return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("sources[%d]", i), Code: datacite.CodeMissing,
-				Reason: fmt.Sprintf("is %q; each source needs a name of its own, and events", s.Name)})
+			return datacite.Invalidf(fmt.Sprintf("sources[%d]", i), datacite.CodeMissing,
+				"is %q; each source needs a name of its own, and events", s.Name)
 		}
 		found, known := a.days.index.Sources[s.Name]
 		if known = known && s.Version != "" && s.Version == found.Version; known {
@@ -312,8 +311,8 @@ func (a *adding) scan() error {
 		}
 		for name, other := range a.given {
 			if len(found.Days) > 0 && maps.Equal(other.Days, found.Days) {
-				return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("sources[%d]", i), Code: datacite.CodeConflict,
-					Reason: fmt.Sprintf("%s has the same accesses as %s", s.Name, name)})
+				return datacite.Invalidf(fmt.Sprintf("sources[%d]", i), datacite.CodeConflict,
+					"%s has the same accesses as %s", s.Name, name)
 			}
 		}
 		a.given[s.Name] = found
@@ -407,8 +406,7 @@ func (a *adding) scanned(s *EventLog) (map[reports.Date]part, error) {
 			add(before, 0, sum)
 		}
 		if len(found) > mostDays {
-			return nil, datacite.Invalid(datacite.Finding{Code: datacite.CodeLimit,
-				Reason: fmt.Sprintf("has accesses of more than %d days", mostDays)})
+			return nil, datacite.Invalidf("", datacite.CodeLimit, "has accesses of more than %d days", mostDays)
 		}
 	}
 	days := make(map[reports.Date]part, len(found))

@@ -50,22 +50,20 @@ func (e Event) Validate() error {
 func parse(e *Event) (name string, err error) {
 	if e.DOI != "" {
 		if name, err = doi.Parse(e.DOI); err != nil {
-			return "", datacite.Invalid(datacite.Finding{Path: "doi", Code: datacite.CodeDOI,
-				Reason: fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", e.DOI)})
+			return "", datacite.Invalidf("doi", datacite.CodeDOI, "is %.100q, not a DOI such as 10.5072/abc", e.DOI)
 		}
 	}
 	switch year := e.Time.Year(); {
 	case e.Time.IsZero():
-		return "", datacite.Invalid(datacite.Finding{Path: "time", Code: datacite.CodeMissing, Reason: "is missing"})
+		return "", datacite.Invalidf("time", datacite.CodeMissing, "is missing")
 	case year < 1 || year > 9999:
-		return "", datacite.Invalid(datacite.Finding{Path: "time", Code: datacite.CodeDate,
-			Reason: fmt.Sprintf("is in the year %d", year)})
+		return "", datacite.Invalidf("time", datacite.CodeDate, "is in the year %d", year)
 	case e.Access != "" && e.Access != reports.AccessRegular && e.Access != reports.AccessMachine:
-		return "", datacite.Invalid(datacite.Finding{Path: "access", Code: datacite.CodeVocabulary,
-			Reason: fmt.Sprintf("is %.100q, neither %s nor %s", e.Access, reports.AccessRegular, reports.AccessMachine)})
+		return "", datacite.Invalidf("access", datacite.CodeVocabulary,
+			"is %.100q, neither %s nor %s", e.Access, reports.AccessRegular, reports.AccessMachine)
 	case e.Country != "" && country.Pair(strings.ToLower(e.Country)) == 0:
-		return "", datacite.Invalid(datacite.Finding{Path: "country", Code: datacite.CodeVocabulary,
-			Reason: fmt.Sprintf("is %.100q, not a country code of two letters", e.Country)})
+		return "", datacite.Invalidf("country", datacite.CodeVocabulary,
+			"is %.100q, not a country code of two letters", e.Country)
 	}
 	return name, nil
 }

@@ -61,7 +61,7 @@ func Handler(next http.Handler, store func(context.Context, Event) error, opts *
 		}
 		err := e.Validate()
 		if err == nil && e.DOI == "" {
-			err = datacite.Invalid(datacite.Finding{Path: "doi", Code: datacite.CodeMissing, Reason: "is missing"})
+			err = datacite.Invalidf("doi", datacite.CodeMissing, "is missing")
 		}
 		if err == nil {
 			err = store(context.WithoutCancel(r.Context()), e)

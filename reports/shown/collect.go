@@ -53,8 +53,7 @@ func (c *comparison) readReports(ctx context.Context) error {
 		month := shownMonth(&s.Header)
 		var err error
 		if uuid.Validate(s.ID) != nil { // anything, such as a credential, so it is not repeated
-			err = datacite.Invalid(datacite.Finding{Path: "reports", Code: datacite.CodeSyntax,
-				Reason: fmt.Sprintf("have one of %s whose id is not a UUID", month)})
+			err = datacite.Invalidf("reports", datacite.CodeSyntax, "have one of %s whose id is not a UUID", month)
 		} else if err = c.readReport(ctx, s); err != nil {
 			err = fmt.Errorf("report %s: %w", s.ID, err)
 		}
@@ -90,8 +89,8 @@ func again(ctx context.Context, read func() error) error {
 // has its own number.
 func (c *comparison) readReport(ctx context.Context, s *reports.Summary) error {
 	if shownMonth(&s.Header) == "" {
-		return datacite.Invalid(datacite.Finding{Path: "reporting-period.begin-date", Code: datacite.CodeDate,
-			Reason: fmt.Sprintf("is %q, not a date", s.Header.ReportingPeriod.BeginDate)})
+		return datacite.Invalidf("reporting-period.begin-date", datacite.CodeDate,
+			"is %q, not a date", s.Header.ReportingPeriod.BeginDate)
 	}
 	created, _ := s.Header.Created.Time()
 	before := c.progress.Datasets

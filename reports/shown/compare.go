@@ -181,26 +181,25 @@ type comparison struct {
 func (c *comparison) check() error {
 	switch {
 	case c.reports == nil || c.dois == nil:
-		return datacite.Invalid(datacite.Finding{Path: "Compare", Code: datacite.CodeMissing,
-			Reason: "needs a client for reports and a client for DOIs; one of them is nil"})
+		return datacite.Invalidf("Compare", datacite.CodeMissing,
+			"needs a client for reports and a client for DOIs; one of them is nil")
 	case c.account == "":
-		return datacite.Invalid(datacite.Finding{Path: "account", Code: datacite.CodeMissing,
-			Reason: `is empty; give the repository account, such as "example.repo"`})
+		return datacite.Invalidf("account", datacite.CodeMissing,
+			`is empty; give the repository account, such as "example.repo"`)
 	case c.opts.Lag < 0:
-		return datacite.Invalid(datacite.Finding{Path: "Options.Lag", Code: datacite.CodeLimit, Reason: "is negative"})
+		return datacite.Invalidf("Options.Lag", datacite.CodeLimit, "is negative")
 	}
 	if _, err := time.Parse("2006-01", c.opts.Month); c.opts.Month != "" && err != nil {
-		return datacite.Invalid(datacite.Finding{Path: "Options.Month", Code: datacite.CodeDate,
-			Reason: fmt.Sprintf("is %q, not YYYY-MM", c.opts.Month)})
+		return datacite.Invalidf("Options.Month", datacite.CodeDate, "is %q, not YYYY-MM", c.opts.Month)
 	}
 	if c.opts.Causes != nil && len(c.opts.Causes) == 0 {
-		return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: datacite.CodeValue,
-			Reason: "is empty, so nothing would be reported; leave it nil to look for all"})
+		return datacite.Invalidf("Options.Causes", datacite.CodeValue,
+			"is empty, so nothing would be reported; leave it nil to look for all")
 	}
 	for _, cause := range c.opts.Causes {
 		if !slices.Contains(AllCauses(), cause) {
-			return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: datacite.CodeVocabulary,
-				Reason: fmt.Sprintf("has %q, which is not a cause", string(cause))})
+			return datacite.Invalidf("Options.Causes", datacite.CodeVocabulary,
+				"has %q, which is not a cause", string(cause))
 		}
 	}
 	if c.opts.Now.IsZero() {

@@ -89,21 +89,21 @@ func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account stri
 	case ctx == nil:
 		return nil, transport.ErrNilContext
 	case r == nil || d == nil:
-		return nil, datacite.Invalid(datacite.Finding{Path: "Repair", Code: datacite.CodeMissing,
-			Reason: "needs a client for reports and a client for DOIs; one of them is nil"})
+		return nil, datacite.Invalidf("Repair", datacite.CodeMissing,
+			"needs a client for reports and a client for DOIs; one of them is nil")
 	case wanted == nil:
-		return nil, datacite.Invalid(datacite.Finding{Path: "wanted", Code: datacite.CodeMissing, Reason: "is nil"})
+		return nil, datacite.Invalidf("wanted", datacite.CodeMissing, "is nil")
 	case m.month == "" || m.month != shownMonth(&h):
-		return nil, datacite.Invalid(datacite.Finding{Path: "Header.ReportingPeriod", Code: datacite.CodeDate,
-			Reason: fmt.Sprintf("begins on %q, which is not a day of a month", h.ReportingPeriod.BeginDate)})
+		return nil, datacite.Invalidf("Header.ReportingPeriod", datacite.CodeDate,
+			"begins on %q, which is not a day of a month", h.ReportingPeriod.BeginDate)
 	case account == "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "account", Code: datacite.CodeMissing,
-			Reason: `is empty; give the repository account, such as "example.repo"`})
+		return nil, datacite.Invalidf("account", datacite.CodeMissing,
+			`is empty; give the repository account, such as "example.repo"`)
 	}
 	for i, name := range m.opts.Replaces {
 		if strings.TrimSpace(name) == "" {
-			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("RepairOptions.Replaces[%d]", i),
-				Code: datacite.CodeMissing, Reason: "is blank"})
+			return nil, datacite.Invalidf(fmt.Sprintf("RepairOptions.Replaces[%d]", i), datacite.CodeMissing,
+				"is blank")
 		}
 	}
 	m.done = &Repaired{}

@@ -81,7 +81,7 @@ func (c *isoClock) read(text string) (time.Time, error) {
 	if _, err := time.Parse("2006-01-02T15:04:05", strings.Replace(text, " ", "T", 1)); err == nil {
 		reason = "event_time is %.100q, without an offset such as Z or +01:00"
 	}
-	return time.Time{}, fault(datacite.CodeDate, reason, text)
+	return time.Time{}, datacite.Invalidf("", datacite.CodeDate, reason, text)
 }
 
 // A webClock reads times such as 31/Oct/2026:23:59:59 +0100.
@@ -108,7 +108,8 @@ func (c *webClock) read(text string) (time.Time, error) {
 	}
 	t, err := time.Parse(webTime, text)
 	if err != nil {
-		return t, fault(datacite.CodeDate, "time is %.100q, not one such as 31/Oct/2026:23:59:59 +0100", text)
+		return t, datacite.Invalidf("", datacite.CodeDate,
+			"time is %.100q, not one such as 31/Oct/2026:23:59:59 +0100", text)
 	}
 	c.zone = zone{strings.Clone(text[20:]), t.Location()}
 	return t, nil
@@ -134,7 +135,8 @@ func epoch(text string, unit int64) (time.Time, error) {
 		}
 	}
 	if err != nil {
-		return time.Time{}, fault(datacite.CodeDate, "time is %.100q, not a number of seconds since 1970", text)
+		return time.Time{}, datacite.Invalidf("", datacite.CodeDate,
+			"time is %.100q, not a number of seconds since 1970", text)
 	}
 	return time.Unix(n/unit, n%unit*(1e9/unit)).UTC(), nil
 }

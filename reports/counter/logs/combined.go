@@ -30,8 +30,8 @@ var Combined = Format{
 
 func readCombined(o *Options) (func() ParseLine, error) {
 	if o.Paths == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Paths", Code: datacite.CodeMissing,
-			Reason: "are missing: nothing else says which path is which dataset"})
+		return nil, datacite.Invalidf("Options.Paths", datacite.CodeMissing,
+			"are missing: nothing else says which path is which dataset")
 	}
 	layouts := usual()
 	if o.Layout != "" {
@@ -72,7 +72,7 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 		const mismatch = "is not in the layout of the log"
 		const usual = "is neither in the combined format nor in another common layout that begins with the address of the " +
 			"visitor"
-		return e, false, fault(datacite.CodeSyntax, "line %s: %.100q",
+		return e, false, datacite.Invalidf("", datacite.CodeSyntax, "line %s: %.100q",
 			map[bool]string{true: mismatch, false: usual}[w.Layout != ""], line)
 	}
 	if e.Time, err = w.clocks[w.last](f[clock]); err != nil {
@@ -88,13 +88,15 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 		}
 	}
 	if !isStatus(f[status]) {
-		return e, false, fault(datacite.CodeSyntax, "status is %.100q, not three digits such as 200%s", f[status], w.cure())
+		return e, false, datacite.Invalidf("", datacite.CodeSyntax,
+			"status is %.100q, not three digits such as 200%s", f[status], w.cure())
 	}
 	if !slices.Contains([]string{"200", "206", "304"}, f[status]) {
 		return e, false, nil // of a request that failed, the method may be anything
 	}
 	if !isMethod(f[method]) {
-		return e, false, fault(datacite.CodeSyntax, "method is %.100q, not one such as GET%s", f[method], w.cure())
+		return e, false, datacite.Invalidf("", datacite.CodeSyntax,
+			"method is %.100q, not one such as GET%s", f[method], w.cure())
 	}
 	if f[method] != http.MethodGet && f[method] != http.MethodPost {
 		return e, false, nil
@@ -108,7 +110,7 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 	}
 	e.User = present(f[user])
 	if e.Address == "" && e.User == "" {
-		return e, false, fault(datacite.CodeAddress, "address is missing, and there is no login")
+		return e, false, datacite.Invalidf("", datacite.CodeAddress, "address is missing, and there is no login")
 	}
 	e.DOI, e.Request, e.URL = to.DOI, to.Request, present(f[host])+f[target]
 	e.Agent = present(unescape(f[agent]))
@@ -182,7 +184,7 @@ func (o *Options) address(name, text string) (string, error) {
 	}
 	ip, ok := access.Address(text)
 	if !ok {
-		return "", fault(datacite.CodeAddress, "%s is %.100q, not an IP address", name, text)
+		return "", datacite.Invalidf("", datacite.CodeAddress, "%s is %.100q, not an IP address", name, text)
 	}
 	return ip.String(), nil
 }

@@ -94,8 +94,8 @@ func splitFields(line string, fields *[titleField]string) (describes string, err
 		fields[i], describes = present(field), rest
 	}
 	if strings.Count(describes, "\t") != len(fieldNames)-titleField-1 {
-		return "", fault(datacite.CodeSyntax, "fields are %d, not %d separated by tabs", strings.Count(line, "\t")+1,
-			len(fieldNames))
+		return "", datacite.Invalidf("", datacite.CodeSyntax,
+			"fields are %d, not %d separated by tabs", strings.Count(line, "\t")+1, len(fieldNames))
 	}
 	return describes, nil
 }
@@ -116,7 +116,7 @@ func checkHeader(line string) error {
 		return nil
 	}
 	if !slices.Equal(strings.Fields(strings.ReplaceAll(names, "-", "_")), fieldNames[:]) {
-		return fault(datacite.CodeSyntax, "#Fields names other fields, or another order, than %s",
+		return datacite.Invalidf("", datacite.CodeSyntax, "#Fields names other fields, or another order, than %s",
 			strings.Join(fieldNames[:], ", "))
 	}
 	return nil
@@ -125,17 +125,19 @@ func checkHeader(line string) error {
 // readDOI returns the DOI of an identifier, bare.
 func readDOI(identifier string) (string, error) {
 	if identifier == "" {
-		return "", fault(datacite.CodeNoDataset, "identifier is missing, so the access is to no dataset")
+		return "", datacite.Invalidf("", datacite.CodeNoDataset,
+			"identifier is missing, so the access is to no dataset")
 	}
 	name, err := doi.Parse(identifier)
 	switch {
 	case err == nil:
 		return name, nil
 	case notDOI(identifier) == datacite.CodeHandle:
-		return "", fault(datacite.CodeHandle, "identifier is %.100q, a handle, and usage is reported of DOIs only",
-			identifier)
+		return "", datacite.Invalidf("", datacite.CodeHandle,
+			"identifier is %.100q, a handle, and usage is reported of DOIs only", identifier)
 	}
-	return "", fault(datacite.CodeDOI, "identifier is %.100q, not a DOI such as doi:10.5072/abc", identifier)
+	return "", datacite.Invalidf("", datacite.CodeDOI,
+		"identifier is %.100q, not a DOI such as doi:10.5072/abc", identifier)
 }
 
 // notDOI is the code of an identifier that is not a DOI.

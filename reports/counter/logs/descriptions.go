@@ -62,8 +62,8 @@ func (d *Descriptions) Describe(datasets iter.Seq2[reports.Dataset, error]) iter
 			}
 			key := string(jsonlex.AppendLower(nil, nameOf(&dataset)))
 			if key < last {
-				yield(reports.Dataset{}, datacite.Invalid(datacite.Finding{Path: "datasets", Code: datacite.CodeOrder,
-					Reason: fmt.Sprintf("have %s after %s; sort them by DOI", key, last)}))
+				yield(reports.Dataset{}, datacite.Invalidf("datasets", datacite.CodeOrder,
+					"have %s after %s; sort them by DOI", key, last))
 				return
 			}
 			last = key
@@ -108,8 +108,7 @@ func (d *Descriptions) All() iter.Seq2[Description, error] {
 func (d *Descriptions) Add(about Description) error {
 	const tabs = len(fieldNames) - titleField - 1
 	if n := strings.Count(about.Fields, "\t"); n != tabs {
-		return datacite.Invalid(datacite.Finding{Path: "Fields", Code: datacite.CodeSyntax,
-			Reason: fmt.Sprintf("has %d tabs, want %d", n, tabs)})
+		return datacite.Invalidf("Fields", datacite.CodeSyntax, "has %d tabs, want %d", n, tabs)
 	}
 	return d.add(about.DOI, about.Time, about.Fields)
 }

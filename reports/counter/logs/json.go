@@ -22,8 +22,8 @@ var JSON = Format{
 
 func readJSON(o *Options) (func() ParseLine, error) {
 	if o.Paths != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Paths", Code: datacite.CodeConflict,
-			Reason: "have no effect on events as JSON, which say what a request is"})
+		return nil, datacite.Invalidf("Options.Paths", datacite.CodeConflict,
+			"have no effect on events as JSON, which say what a request is")
 	}
 	return func() ParseLine { return parseJSON }, nil
 }
@@ -34,13 +34,13 @@ func parseJSON(line string) (e counter.Event, ok bool, err error) {
 	}
 	if e, ok = plainJSON(line); !ok {
 		if e, err = anyJSON(line); err != nil {
-			return e, false, fault(datacite.CodeSyntax,
-				"line is not an event: %v; its members are doi, time, url, request, user, cookie, session, address, agent, "+
-					"access and country", err)
+			return e, false, datacite.Invalidf("", datacite.CodeSyntax,
+				"line is not an event: %v; its members are doi, time, url, request, user, cookie, session, "+
+					"address, agent, access and country", err)
 		}
 	}
 	if e.DOI == "" {
-		return e, false, fault(datacite.CodeNoDataset, "doi is missing, so the access is to no dataset")
+		return e, false, datacite.Invalidf("", datacite.CodeNoDataset, "doi is missing, so the access is to no dataset")
 	}
 	if err = e.Validate(); err == nil {
 		return e, true, nil

@@ -254,7 +254,7 @@ func (l *layout) check() error {
 }
 
 func layoutError(reason string) error {
-	return datacite.Invalid(datacite.Finding{Path: "Options.Layout", Code: datacite.CodeVocabulary, Reason: reason})
+	return datacite.Invalidf("Options.Layout", datacite.CodeVocabulary, "%s", reason)
 }
 
 // A word is what stands for a field in a layout.
@@ -309,7 +309,7 @@ func apacheClock(format string) (func(*Options) func(string) (time.Time, error),
 		return func(value string) (time.Time, error) {
 			t, err := time.Parse(text, value)
 			if err != nil {
-				err = fault(datacite.CodeDate, "time is %.100q, not as %s", value, format)
+				err = datacite.Invalidf("", datacite.CodeDate, "time is %.100q, not as %s", value, format)
 			}
 			return t, err
 		}

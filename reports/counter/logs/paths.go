@@ -145,7 +145,8 @@ func (f *pathFinder) find(path string) (t Target, ok bool, err error) {
 		}
 		t.Request = p.request
 		if t.DOI, ok = f.text(matched, at); !ok {
-			return t, false, fault(datacite.CodeNoDataset, "path is %.200q, whose dataset is not in the table", matched)
+			return t, false, datacite.Invalidf("", datacite.CodeNoDataset,
+				"path is %.200q, whose dataset is not in the table", matched)
 		}
 	}
 	if f.beside {
@@ -156,7 +157,8 @@ func (f *pathFinder) find(path string) (t Target, ok bool, err error) {
 	}
 	name, err := doi.Parse(t.DOI)
 	if err != nil {
-		return t, false, fault(notDOI(t.DOI), "path is %.200q and has %.100q, which is not a DOI", path, t.DOI)
+		return t, false, datacite.Invalidf("", notDOI(t.DOI),
+			"path is %.200q and has %.100q, which is not a DOI", path, t.DOI)
 	}
 	t.DOI = strings.Clone(name) // it is a part of a line
 	return t, true, nil

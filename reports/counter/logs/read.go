@@ -192,12 +192,11 @@ func newReader(format Format, opts *Options) (*reader, error) {
 	}
 	r.begin, r.hours = begin.Unix(), int((until.Unix()-begin.Unix()+3599)/3600)
 	if l := r.Tolerance; !(l.Share >= 0 && l.Share <= 1 && l.DOIs >= 0 && l.DOIs <= 1) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Tolerance", Code: datacite.CodeLimit,
-			Reason: fmt.Sprintf("has the shares %g and %g, not between 0 and 1", l.Share, l.DOIs)})
+		return nil, datacite.Invalidf("Options.Tolerance", datacite.CodeLimit,
+			"has the shares %g and %g, not between 0 and 1", l.Share, l.DOIs)
 	}
 	if format.Parser == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: datacite.CodeMissing,
-			Reason: fmt.Sprintf("%q has no Parser", format.Name)})
+		return nil, datacite.Invalidf("format", datacite.CodeMissing, "%q has no Parser", format.Name)
 	}
 	r.parser, err = format.Parser(&r.Options)
 	return r, err
@@ -211,9 +210,9 @@ func (o *Options) period() (begin, until time.Time, err error) {
 	first, err := o.Period.BeginDate.Time()
 	last, err2 := o.Period.EndDate.Time()
 	if err := cmp.Or(err, err2); err != nil || last.Before(first) || last.Sub(first) > 366*24*time.Hour {
-		return begin, until, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: datacite.CodeDate,
-			Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to another of the same year", o.Period.BeginDate,
-				o.Period.EndDate)})
+		return begin, until, datacite.Invalidf("Options.Period", datacite.CodeDate,
+			"is from %q to %q, not from one day YYYY-MM-DD to another of the same year", o.Period.BeginDate,
+			o.Period.EndDate)
 	}
 	day := func(t time.Time) time.Time {
 		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, cmp.Or(o.Location, time.UTC))
@@ -327,7 +326,7 @@ func (r *reader) damaged(line int, err error) error {
 	if r.watch.Failed() {
 		return r.at(line, err)
 	}
-	return input.Fault(err, datacite.Finding{File: r.file.Name, Line: line, Code: datacite.CodeSyntax})
+	return input.Invalid(err, datacite.Finding{File: r.file.Name, Line: line, Code: datacite.CodeSyntax})
 }
 
 // at says where an error is.
@@ -504,7 +503,7 @@ func (p *parser) read(c *chunk) {
 	}
 	if c.long {
 		number++
-		faulty(fault(datacite.CodeLimit, "line has more than %d bytes", longestLine))
+		faulty(datacite.Invalidf("", datacite.CodeLimit, "line has more than %d bytes", longestLine))
 	}
 	for line := range strings.Lines(c.text) {
 		number++
@@ -519,7 +518,7 @@ func (p *parser) read(c *chunk) {
 			continue
 		}
 		if !valid && !utf8.ValidString(line) {
-			faulty(fault(datacite.CodeEncoding, "line is not valid UTF-8"))
+			faulty(datacite.Invalidf("", datacite.CodeEncoding, "line is not valid UTF-8"))
 			continue
 		}
 		e, ok, err := p.parse(line)

@@ -67,11 +67,6 @@ func ofAccess(c datacite.Code) bool {
 		datacite.CodeNoDataset}, c)
 }
 
-// fault is the error for a line that cannot be read.
-func fault(code datacite.Code, format string, args ...any) error {
-	return datacite.Invalid(datacite.Finding{Code: code, Reason: fmt.Sprintf(format, args...)})
-}
-
 // CodeFaults are the faults with a code, in all logs.
 type CodeFaults struct {
 	Code  datacite.Code

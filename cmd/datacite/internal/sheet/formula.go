@@ -2,7 +2,6 @@ package sheet
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -41,8 +40,8 @@ func NewCSVWriter(out io.Writer) *CSVWriter {
 // Write writes a row.
 func (w *CSVWriter) Write(cells []string) error {
 	if !strings.ContainsRune(separators, w.Comma) {
-		return datacite.Invalid(datacite.Finding{Path: "Separator", Code: datacite.CodeValue,
-			Reason: fmt.Sprintf("%q separates no cells; take a comma, a semicolon or a tab", w.Comma)})
+		return datacite.Invalidf("Separator", datacite.CodeValue,
+			"%q separates no cells; take a comma, a semicolon or a tab", w.Comma)
 	}
 	w.row = w.row[:0]
 	for i, cell := range cells {

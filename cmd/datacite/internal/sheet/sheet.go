@@ -120,15 +120,15 @@ func (r *Reader) Names() ([]string, error) {
 func (r *Reader) Read() ([]string, error) {
 	if r.rows == nil {
 		if err := r.begin(); err != nil {
-			return nil, r.fault(err)
+			return nil, r.invalid(err)
 		}
 	}
 	cells, err := r.rows.read()
-	return cells, r.fault(err)
+	return cells, r.invalid(err)
 }
 
-// fault is the error to return for one of the table.
-func (r *Reader) fault(err error) error {
+// invalid is the error to return for one of the table.
+func (r *Reader) invalid(err error) error {
 	switch {
 	case err == nil, err == io.EOF, errors.Is(err, csv.ErrFieldCount):
 		return err

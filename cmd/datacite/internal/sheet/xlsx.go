@@ -349,7 +349,7 @@ func (b *workbook) next() ([]string, error) {
 		token, err := b.xml.next()
 		switch {
 		case err == io.EOF && !b.hadData:
-			return nil, b.fault("the element with its rows is missing")
+			return nil, b.broken("the element with its rows is missing")
 		case err != nil:
 			return nil, err
 		}
@@ -359,26 +359,26 @@ func (b *workbook) next() ([]string, error) {
 			case b.inData && e.Name.Local == "row":
 				return b.readRow(e)
 			case b.inData:
-				return nil, b.fault("it has an element %.20q among the rows", e.Name.Local)
+				return nil, b.broken("it has an element %.20q among the rows", e.Name.Local)
 			case e.Name.Local == "sheetData" && b.hadData:
-				return nil, b.fault("it has two elements sheetData")
+				return nil, b.broken("it has two elements sheetData")
 			case e.Name.Local == "sheetData":
 				b.inData, b.hadData = true, true
 			case e.Name.Local == "mergeCell":
-				return nil, b.fault("the cells %.20s are one: divide them, so that each row has its own", attribute(e, "ref"))
+				return nil, b.broken("the cells %.20s are one: divide them, so that each row has its own", attribute(e, "ref"))
 			}
 		case xml.EndElement:
 			b.inData = b.inData && e.Name.Local != "sheetData"
 		case xml.CharData:
 			if b.inData && !blank(e) {
-				return nil, b.fault("it has the text %.20q among the rows", e)
+				return nil, b.broken("it has the text %.20q among the rows", e)
 			}
 		}
 	}
 }
 
-// fault is an error of the sheet.
-func (b *workbook) fault(format string, args ...any) error {
+// broken is an error of the sheet.
+func (b *workbook) broken(format string, args ...any) error {
 	return broken("sheet %q: %w", b.sheets[0], fmt.Errorf(format, args...))
 }
 
@@ -386,7 +386,7 @@ func (b *workbook) fault(format string, args ...any) error {
 func (b *workbook) readRow(e xml.StartElement) ([]string, error) {
 	number, err := strconv.Atoi(cmp.Or(attribute(e, "r"), strconv.Itoa(b.row+1)))
 	if err != nil || number <= b.row || number > maxRows {
-		return nil, b.fault("the row %.20q follows row %d", attribute(e, "r"), b.row)
+		return nil, b.broken("the row %.20q follows row %d", attribute(e, "r"), b.row)
 	}
 	b.row, b.numbers = number, nil
 	var cells []string
@@ -401,15 +401,15 @@ func (b *workbook) readRow(e xml.StartElement) ([]string, error) {
 			return cells, nil
 		case xml.CharData:
 			if !blank(e) {
-				return nil, b.fault("row %d has the text %.20q among the cells", b.row, e)
+				return nil, b.broken("row %d has the text %.20q among the cells", b.row, e)
 			}
 		case xml.StartElement:
 			if e.Name.Local != "c" {
-				return nil, b.fault("row %d has an element %.20q among the cells", b.row, e.Name.Local)
+				return nil, b.broken("row %d has an element %.20q among the cells", b.row, e.Name.Local)
 			}
 			at, ok := columnOf(attribute(e, "r"), b.row, len(cells))
 			if !ok {
-				return nil, b.fault("row %d: the cell %.20q is not in its place", b.row, attribute(e, "r"))
+				return nil, b.broken("row %d: the cell %.20q is not in its place", b.row, attribute(e, "r"))
 			}
 			cells = append(cells, make([]string, at-len(cells))...)
 			text, err := b.readCell(e, at)
@@ -429,5 +429,5 @@ func (b *workbook) inRow(err error) error {
 	if errors.Is(err, ErrSpreadsheet) {
 		return err
 	}
-	return b.fault("%w", err)
+	return b.broken("%w", err)
 }

@@ -103,7 +103,7 @@ func (r *Reader) readHeader(opts *Options) error {
 			continue
 		}
 		if slices.ContainsFunc(r.header, func(other field) bool { return !f.blank && other.Name == f.Name }) {
-			return datacite.Invalid(r.fault(i, fmt.Sprintf("the column is named %q; another column is %q, too",
+			return datacite.Invalid(r.inHeader(i, fmt.Sprintf("the column is named %q; another column is %q, too",
 				strings.TrimSpace(name), f.Name)))
 		}
 		r.header = append(r.header, f)
@@ -159,7 +159,7 @@ func (r *Reader) unknown(names []string, unknown []int) error {
 		} else {
 			reason, which = reason+", which is "+which, "not one of these columns either"
 		}
-		f := r.fault(i, reason)
+		f := r.inHeader(i, reason)
 		f.Err = ErrUnknownColumn
 		all = append(all, f)
 	}
@@ -176,8 +176,8 @@ func (r *Reader) known() (names []string) {
 
 func (r *Reader) nearest(name string) string { return spelling.Nearest(plain(name), r.known()) }
 
-// fault is what is wrong with a cell of the header.
-func (r *Reader) fault(i int, reason string) datacite.Finding {
+// inHeader is what is wrong with a cell of the header.
+func (r *Reader) inHeader(i int, reason string) datacite.Finding {
 	return r.at(i, datacite.Finding{Code: "column", Reason: reason})
 }
 

@@ -158,7 +158,7 @@ func inflated(src io.Reader) (io.Reader, error) {
 
 // readColumns understands the first row.
 func (t *counts) readColumns(names []string) error {
-	fault := func(code datacite.Code, format string, args ...any) error {
+	invalid := func(code datacite.Code, format string, args ...any) error {
 		return datacite.Invalid(datacite.Finding{File: t.name, Line: 1, Code: code, Reason: fmt.Sprintf(format, args...)})
 	}
 	known := columnNames()
@@ -166,10 +166,10 @@ func (t *counts) readColumns(names []string) error {
 		at := slices.Index(known, name)
 		switch {
 		case at < 0:
-			return fault("column", "column %d is named %q; the columns are %s%s", i+1, name, strings.Join(known, ", "),
+			return invalid("column", "column %d is named %q; the columns are %s%s", i+1, name, strings.Join(known, ", "),
 				shell.DidYouMean(name, known))
 		case slices.Contains(names[:i], name):
-			return fault("column", "two columns are named %s", name)
+			return invalid("column", "two columns are named %s", name)
 		}
 		t.columns = append(t.columns, columns[at])
 	}
@@ -183,7 +183,7 @@ func (t *counts) readColumns(names []string) error {
 	if needed = slices.DeleteFunc(needed, func(name string) bool {
 		return slices.Contains(names, name)
 	}); len(needed) > 0 {
-		return fault(datacite.CodeMissing, "there is no column %s", strings.Join(needed, ", "))
+		return invalid(datacite.CodeMissing, "there is no column %s", strings.Join(needed, ", "))
 	}
 	return nil
 }

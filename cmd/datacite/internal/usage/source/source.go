@@ -180,7 +180,7 @@ func (r *Report) Begin(ctx context.Context) (err error) {
 		if r.Header, r.datasets, err = reports.ReadFile(r.files[0]); datacite.Findings(err) != nil {
 			err = fmt.Errorf("%w; %s", err, ofLogs)
 		}
-		return r.fault(err)
+		return r.invalid(err)
 	}
 	r.Header = r.header
 	r.datasets = reports.Group(r.rows(ctx), &reports.GroupOptions{
@@ -228,7 +228,7 @@ func (r *Report) Datasets() iter.Seq2[reports.Dataset, error] {
 		n := 0
 		for d, err := range r.datasets {
 			if err != nil {
-				yield(d, r.fault(err))
+				yield(d, r.invalid(err))
 				return
 			}
 			n++
@@ -309,8 +309,8 @@ func (r *Report) PrintWarnings(line func(format string, args ...any)) {
 	}
 }
 
-// fault marks what went wrong in reading a report as a fault of the input.
-func (r *Report) fault(err error) error {
+// invalid marks what went wrong in reading a report as a fault of the input.
+func (r *Report) invalid(err error) error {
 	if err == nil || r.IsTable {
 		return err
 	}
