@@ -78,7 +78,7 @@ func (c *isoClock) read(text string) (time.Time, error) {
 		}
 	}
 	reason := "event_time is %.100q, not a time such as 2026-10-31T23:59:59+01:00"
-	if _, err := time.Parse("2006-01-02T15:04:05", strings.Replace(text, " ", "T", 1)); err == nil {
+	if _, err := time.Parse("2006-01-02T15:04:05", strings.ReplaceAll(text, " ", "T")); err == nil {
 		reason = "event_time is %.100q, without an offset such as Z or +01:00"
 	}
 	return time.Time{}, datacite.Invalidf("", datacite.CodeDate, reason, text)

@@ -43,6 +43,8 @@ func TestLayoutsOfWebServers(t *testing.T) {
 		"with a virtual host, no port":    {"", `data.example.org %s - - ` + page, "data.example.org"},
 		"with a virtual address":          {"", `198.51.100.1:443 %s - - ` + page, "198.51.100.1"},
 		"with a virtual address, no port": {"", `198.51.100.1 %s - - ` + page, "198.51.100.1"},
+		"combined, identd in use":         {"", `%s root - ` + page, ""},
+		"with one, identd in use":         {"", `198.51.100.1 %s root - ` + page, "198.51.100.1"},
 		"with a virtual address of IPv6":  {"", `[2001:db8::5] %s - - ` + page, "[2001:db8::5]"},
 		"with one, and its port":          {"", `[2001:db8::5]:443 %s - - ` + page, "[2001:db8::5]"},
 		"behind a proxy":                  {"", `%s, 10.0.0.2 - - ` + page, ""},
@@ -112,6 +114,15 @@ func TestLinesWithoutAnAddress(t *testing.T) {
 		assert.Empty(t, events)
 		require.Len(t, sum.Faults, 1, line)
 		assert.Equal(t, class, sum.Faults[0].Code, line)
+	}
+	for word, want := range map[string]string{"%h": `address is "unknown", not an IP address`,
+		"%{X-Forwarded-For}i": `X-Forwarded-For is "unknown", not an IP address`} {
+		layout := word + ` %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`
+		_, err := collect(read(logs.Combined, strings.NewReader("unknown"+rest),
+			&logs.Options{Paths: pages(), Layout: layout}))
+		require.Len(t, datacite.Findings(err), 1)
+		f := datacite.Findings(err)[0]
+		assert.Equal(t, "address: "+want, string(f.Code)+": "+f.Reason)
 	}
 	for _, name := range []string{"host.example.org", "9f86d081884c7d65"} {
 		events, err := collect(read(logs.Combined, strings.NewReader(name+rest),
@@ -312,7 +323,7 @@ func TestSlashesAndSessionsInPaths(t *testing.T) {
 	for path, want := range map[string]string{
 		"/handle/1/17": "10.5072/a", "/handle/1/17/": "10.5072/a", "/handle/1/17//": "10.5072/a",
 		"/handle/1/17;jsessionid=AB12": "10.5072/a", "/handle/1/17;jsessionid=AB12/?x=1": "10.5072/a",
-		"/data/10.5072/1DB20/": "10.5072/1DB20", "/data/10.5072/1DB20;jsessionid=AB12": "10.5072/1DB20", "/item/7/": "10.5072/a", "/": "10.5072/root", "//": "10.5072/root", "http:///": "10.5072/root", "http://data.example.org": "10.5072/root", "http:///item/7": "10.5072/a", "/set/5/": "10.5072/a", "/set/5": "", "/page/7": "10.5072/a",
+		"/data/10.5072/1DB20/": "10.5072/1DB20", "/data/10.5072/1DB20;jsessionid=AB12": "10.5072/1DB20", "/handle;jsessionid=/1/17": "10.5072/a", "/item/7/": "10.5072/a", "/": "10.5072/root", "//": "10.5072/root", "http:///": "10.5072/root", "http://data.example.org": "10.5072/root", "http:///item/7": "10.5072/a", "/set/5/": "10.5072/a", "/set/5": "", "/page/7": "10.5072/a",
 	} {
 		log := fmt.Sprintf(`192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "GET %s HTTP/1.1" 200 5 "-" "Mozilla/5.0"`, path)
 		events, err := collect(read(logs.Combined, strings.NewReader(log), &logs.Options{Paths: paths}))

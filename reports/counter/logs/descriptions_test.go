@@ -1,6 +1,7 @@
 package logs_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -201,6 +202,30 @@ func TestDescriptionsThatFail(t *testing.T) {
 	}
 
 	none := filepath.Join(t.TempDir(), "none")
+	for memory, spilled := range map[int]bool{32 << 10: true, 1 << 20: false} { // short descriptions take room, too
+		d := &logs.Descriptions{Memory: memory, TempDir: none}
+		var err error
+		for i := range 1000 {
+			err = cmp.Or(err, d.Add(logs.Description{DOI: fmt.Sprint("10.5072/", i), Fields: strings.Repeat("\t", 8)}))
+		}
+		assert.Equal(t, spilled, errors.Is(err, fs.ErrNotExist), memory)
+	}
+	late := &logs.Descriptions{Memory: 16 << 10, TempDir: none} // until they are asked for, no file is needed
+	long := strings.Repeat("long ", 1000) + strings.Repeat("\t", 8)
+	require.NoError(t, late.Add(logs.Description{DOI: "10.5072/a", Fields: long}))
+	require.NoError(t, late.Add(logs.Description{DOI: "10.5072/b", Fields: strings.Repeat("\t", 8)}))
+	n := 0
+	for about, err := range late.All() {
+		n++
+		assert.Empty(t, about)
+		require.ErrorIs(t, err, fs.ErrNotExist)
+	}
+	for d, err := range late.Describe(reports.Source(datasets("10.5072/a", "10.5072/b"))) {
+		n++
+		assert.Empty(t, d)
+		require.ErrorIs(t, err, fs.ErrNotExist)
+	}
+	assert.Equal(t, 2, n)
 	d := &logs.Descriptions{Memory: 1, TempDir: none}
 	_, err := collect(logs.Read([]logs.Log{logs.FromReader("a.log", strings.NewReader(line()+line("identifier",
 		"doi:10.5072/b")))}, logs.Dataverse, &logs.Options{Descriptions: d, Tolerance: all}))

@@ -93,6 +93,24 @@ func TestHoursWithoutALine(t *testing.T) {
 	assert.Empty(t, (&logs.Options{Period: reports.Period{BeginDate: "2026"}}).Gaps(0))
 }
 
+// The first and the last time of a log are those of any of its lines, also where it is read in parts.
+func TestFirstAndLastTimeOfALog(t *testing.T) {
+	at := []string{"2026-10-14T10:00:00Z", "2026-10-14T10:00:01Z", "2026-10-14T10:00:02Z"}
+	for _, title := range []string{"short", strings.Repeat("long ", 25_000)} {
+		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+			var text strings.Builder
+			for _, i := range order {
+				text.WriteString(line("event_time", at[i], "title", title))
+			}
+			var sum logs.Stats
+			_, err := collect(read(logs.Dataverse, strings.NewReader(text.String()+"#\n"), &logs.Options{Stats: &sum}))
+			require.NoError(t, err)
+			got := []string{sum.Files[0].First.Format(time.RFC3339), sum.Files[0].Last.Format(time.RFC3339)}
+			assert.Equal(t, []string{at[0], at[2]}, got, order)
+		}
+	}
+}
+
 // An offset that the platform has at another time of the year is one that it does not have.
 func TestOffsetsThatThePlatformDoesNotHave(t *testing.T) {
 	for name, tt := range map[string]struct {

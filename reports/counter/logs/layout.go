@@ -131,7 +131,7 @@ func (p *part) end(text string) int {
 	}
 	from := 0
 	if p.field == host && strings.HasPrefix(text, "[") { // an address of IPv6 has colons
-		from = max(strings.IndexByte(text, ']'), 0)
+		from = strings.IndexByte(text, ']') + 1
 	}
 	for ; ; from++ {
 		next := strings.IndexByte(text[from:], p.after[0])
@@ -177,7 +177,7 @@ var nginxFields = map[string]field{
 
 // apacheFields are the letters of Apache that are read, without what stands in braces.
 var apacheFields = map[string]field{
-	"h": address, "a": address, "l": ident, "u": user, "t": clock, "r": request, "m": method, "U": path, "q": query,
+	"h": address, "a": address, "l": ident, "u": user, "r": request, "m": method, "U": path, "q": query,
 	"s": status, "v": host, "V": host,
 }
 
@@ -379,12 +379,12 @@ func allQuoted(text string) string {
 		if begin < 0 {
 			return b.String()
 		}
-		end := strings.IndexByte(text[begin+1:], text[begin])
-		if end < 0 {
+		argument, rest, ok := strings.Cut(text[begin+1:], text[begin:begin+1])
+		if !ok {
 			return b.String()
 		}
-		b.WriteString(text[begin+1 : begin+1+end])
-		text = text[begin+end+2:]
+		b.WriteString(argument)
+		text = rest
 	}
 }
 
@@ -393,9 +393,9 @@ var usual = sync.OnceValue(func() (list []*layout) {
 	const combined = `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`
 	for _, text := range []string{
 		combined,
-		strings.Replace(combined, "%h", "%{X-Forwarded-For}i", 1),
-		strings.Replace(combined, "%h", "%v:%p %h", 1),
-		strings.Replace(combined, "%h", "%v %h", 1),
+		strings.ReplaceAll(combined, "%h", "%{X-Forwarded-For}i"),
+		strings.ReplaceAll(combined, "%h", "%v:%p %h"),
+		strings.ReplaceAll(combined, "%h", "%v %h"),
 	} {
 		l, err := readLayout(text)
 		if err != nil {

@@ -207,12 +207,11 @@ func (f *pathFinder) text(path string, at []int) (text string, ok bool) {
 // tidy takes off what makes no difference: a slash at the end, and the session id that
 // Java servers write into paths.
 func tidy(path string) string {
-	if i := strings.Index(path, ";jsessionid="); i >= 0 {
-		end := strings.IndexByte(path[i:], '/')
-		if end < 0 {
-			end = len(path) - i
+	if before, session, ok := strings.Cut(path, ";jsessionid="); ok {
+		_, rest, more := strings.Cut(session, "/")
+		if path = before; more {
+			path += "/" + rest
 		}
-		path = path[:i] + path[i+end:]
 	}
 	for len(path) > 1 && path[len(path)-1] == '/' {
 		path = path[:len(path)-1]

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"regexp"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/internal/access"
 )
 
 // Times with the offset of the one before them are read without the standard library, and no others.
@@ -87,4 +90,35 @@ func TestPlainAddresses(t *testing.T) {
 		}
 	}
 	assert.Greater(t, known, 1000)
+}
+
+// A path is found out about once, unless that is as soon done as looked up.
+func TestPathsThatAreRemembered(t *testing.T) {
+	expression := &Paths{Requests: []*regexp.Regexp{regexp.MustCompile(`/d/(.+)`)},
+		DOIs: map[string]string{"1": "10.5072/1"}}
+	table := DataversePaths()
+	table.Table = map[string]Target{"/about": {}}
+	some := DataversePaths()
+	some.Investigations = append(some.Investigations, regexp.MustCompile(`/d.`))
+	for name, tt := range map[string]struct {
+		paths      *Paths
+		path       string
+		beside     bool
+		remembered bool
+	}{
+		"words alone":             {DataversePaths(), "/dataset.xhtml", true, false},
+		"words alone, not beside": {DataversePaths(), "/about", false, true},
+		"with a table":            {table, "/about", true, true},
+		"an expression":           {expression, "/d/1", false, true},
+		"words and an expression": {some, "/dataset.xhtml", true, true},
+		"not in the table":        {expression, "/d/2", false, false},
+	} {
+		f := newPathFinder(tt.paths)
+		f.beside = tt.beside
+		first, counts, err := f.target(tt.path)
+		_, known := f.known.Get(access.KeyOf(tt.path))
+		assert.Equal(t, tt.remembered, known, name)
+		again, alike, err2 := f.target(tt.path)
+		assert.Equal(t, []any{first, counts, err}, []any{again, alike, err2})
+	}
 }

@@ -227,10 +227,7 @@ type Gap struct{ From, Until time.Time }
 // Gaps returns the times of Options.Period, of at least atLeast, in which none of the logs
 // has a line. Give it the logs of one server to find days whose logs are missing.
 func (o *Options) Gaps(atLeast time.Duration, files ...FileStats) (gaps []Gap) {
-	begin, until, err := o.period()
-	if err != nil || begin.IsZero() {
-		return nil // Read returned the error
-	}
+	begin, until, _ := o.period() // Read returned the error
 	logged := func(hour int) bool {
 		for _, f := range files {
 			if hour < len(f.Hours) && f.Hours[hour] {
@@ -247,7 +244,7 @@ func (o *Options) Gaps(atLeast time.Duration, files ...FileStats) (gaps []Gap) {
 		if at.After(until) { // where clocks are changed by half an hour
 			at = until
 		}
-		if length := at.Sub(from); length > 0 && length >= atLeast {
+		if from.Before(at) && at.Sub(from) >= atLeast {
 			gaps = append(gaps, Gap{from, at})
 		}
 		from = at.Add(time.Hour)

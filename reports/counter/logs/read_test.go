@@ -161,6 +161,9 @@ func TestFaultyLines(t *testing.T) {
 			line(),
 		`counter.log, line 1: line is not valid UTF-8`:                                                                 line("title", "Regen in M\xfcnchen"),
 		`counter.log, line 1: event_time is "2026-10-14T10:01:00", without an offset such as Z or +01:00`:              line("event_time", "2026-10-14T10:01:00"),
+		`counter.log, line 1: event_time is "2026-10-14 10:01:00", without an offset such as Z or +01:00`:              line("event_time", "2026-10-14 10:01:00"),
+		`counter.log, line 2: #Fields names other fields, or another order, than event_time`:                           line() + strings.Replace(header, "\tpublication_year", "", 1),
+		`counter.log, line 3: #Fields names other fields, or another order, than event_time`:                           header + line() + strings.Replace(header, "\n", "\tmore\n", 1),
 		`counter.log, line 1: event_time is "yesterday", not a time such as 2026-10-31T23:59:59+01:00`:                 line("event_time", "yesterday"),
 		`counter.log, line 1: event_time is "", not a time`:                                                            line("event_time", "-"),
 		`counter.log, line 1: identifier is "hdl:1902.1/11014", a handle, and usage is reported of DOIs only`:          line("identifier", "hdl:1902.1/11014"),
@@ -489,7 +492,8 @@ func TestAHandleIsAFaultInEveryFormat(t *testing.T) {
 		"Dataverse": {logs.Dataverse, line("identifier", "hdl:1902.1/11014"), nil},
 		"combined": {logs.Combined, `192.0.2.1 - - [14/Oct/2026:10:00:00 +0000] "GET /data/hdl:1902.1/11014 HTTP/1.1" 200 ` +
 			`1 "-" "M"` + "\n", path},
-		"JSON": {logs.JSON, `{"doi":"HDL:1902.1/11014","time":"2026-10-14T10:00:00Z","url":"/a"}` + "\n", nil},
+		"no name": {logs.Dataverse, line("identifier", "hdl:"), nil},
+		"JSON":    {logs.JSON, `{"doi":"HDL:1902.1/11014","time":"2026-10-14T10:00:00Z","url":"/a"}` + "\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sum logs.Stats

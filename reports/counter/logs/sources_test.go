@@ -215,3 +215,19 @@ func TestCountriesAreLookedUpOnce(t *testing.T) {
 	assert.Equal(t, []string{"de", "fr", "de", "us", ""}, got)
 	assert.Equal(t, []string{"192.0.2.1", "192.0.2.2", "192.0.2.3"}, asked)
 }
+
+// Programs with a format of their own find datasets as the built-in formats do.
+func TestFinder(t *testing.T) {
+	find := pages().Finder()
+	for path, want := range map[string]*logs.Target{"/files/10.5072/a": {DOI: "10.5072/a", Request: true},
+		"https://data.example.org/data/10.5072/a?b=c#d": {DOI: "10.5072/a"}, "/about": nil} {
+		for range 2 {
+			got, err := find(path)
+			require.NoError(t, err)
+			assert.Equal(t, want, got, path)
+		}
+	}
+	got, err := find("/data/10.x")
+	assert.Nil(t, got)
+	require.ErrorContains(t, err, `path is "/data/10.x" and has "10.x", which is not a DOI`)
+}

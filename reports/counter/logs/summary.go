@@ -84,7 +84,7 @@ type Offset struct {
 
 // String returns the offset in the form -04:00.
 func (o Offset) String() string {
-	return time.Unix(0, 0).In(time.FixedZone("", o.Seconds)).Format("-07:00")
+	return time.Time{}.In(time.FixedZone("", o.Seconds)).Format("-07:00")
 }
 
 // A FaultsError means that more lines are unreadable than may be left out.
