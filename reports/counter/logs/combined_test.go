@@ -48,6 +48,7 @@ func TestLayoutsOfWebServers(t *testing.T) {
 		"with a virtual address of IPv6":  {"", `[2001:db8::5] %s - - ` + page, "[2001:db8::5]"},
 		"with one, and its port":          {"", `[2001:db8::5]:443 %s - - ` + page, "[2001:db8::5]"},
 		"behind a proxy":                  {"", `%s, 10.0.0.2 - - ` + page, ""},
+		"behind a proxy, with more":       {"", `%s, 10.0.0.2 - - ` + page + ` "203.0.113.9"`, ""},
 		"behind two proxies":              {"", `203.0.113.9, %s, 10.0.0.2, 10.0.0.3 - - ` + page, ""},
 		"as nginx proposes it":            {"", `10.0.0.2 - - ` + page + ` "%s"`, ""},
 		"a proxy on the same machine":     {"", `127.0.0.1 - - ` + page + ` "%s, 127.0.0.1, ::1"`, ""},
@@ -56,6 +57,13 @@ func TestLayoutsOfWebServers(t *testing.T) {
 		"a header that anybody can write": {"", `%s - - ` + page + ` "203.0.113.9"`, ""},
 		"given: Apache": {`LogFormat "%v:%p %a %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\" %D" mine`,
 			`data.example.org:443 %s - - ` + page + ` 7`, "data.example.org"},
+		"given: Apache, tabs": {`LogFormat "%h\t%t\t\"%r\"\t%>s\t\\\t%{User-Agent}i" mine`,
+			"%s\t" + at + "\t" + get + "\t200\t\\\tMozilla/5.0 (X11; \\\"quoted\\\")", ""},
+		"given: quotation marks around two": {`%h %t "%m %U" %s "%{User-Agent}i"`,
+			`%s ` + at + ` "GET /data/10.5072/a?x=1" 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
+		"given: nginx, side by side": {
+			"log_format mine '$remote_addr [$time_local] ''\"$request\" ''$status \"$http_user_agent\"';",
+			`%s ` + at + ` ` + get + ` 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
 		"given: nginx": {"log_format mine '$time_iso8601 $remote_addr \"$request\" '\n    '$status \"$http_user_agent\" " +
 			"rt=$request_time';",
 			`2026-10-14T10:01:00-04:00 %s ` + get + ` 200 "Mozilla/5.0 (X11; \"quoted\")" rt=0.001`, ""},
@@ -123,6 +131,11 @@ func TestLinesWithoutAnAddress(t *testing.T) {
 		require.Len(t, datacite.Findings(err), 1)
 		f := datacite.Findings(err)[0]
 		assert.Equal(t, "address: "+want, string(f.Code)+": "+f.Reason)
+	}
+	for _, more := range []string{` 203.0.113.9 "-"`, ` "" 7`, ` "203.0.113.9`, ` "203.0.113.9 \"a\""`} { // no lists
+		events, err := collect(read(logs.Combined, strings.NewReader("10.0.0.2"+rest+more), &logs.Options{Paths: pages()}))
+		require.NoError(t, err)
+		assert.Equal(t, "10.0.0.2", events[0].Address, more)
 	}
 	for _, name := range []string{"host.example.org", "9f86d081884c7d65"} {
 		events, err := collect(read(logs.Combined, strings.NewReader(name+rest),

@@ -168,12 +168,10 @@ func escaped(s string) (char byte, size int) {
 	if i := strings.IndexByte(names, s[0]); i >= 0 {
 		return chars[i], 1
 	}
-	if len(s) < 5 || s[:3] != "u00" {
-		return 0, 0
+	if len(s) >= 5 && s[:3] == "u00" {
+		if code, err := strconv.ParseUint(s[3:5], 16, 7); err == nil {
+			return byte(code), 5
+		}
 	}
-	code, err := strconv.ParseUint(s[3:5], 16, 7)
-	if err != nil {
-		return 0, 0
-	}
-	return byte(code), 5
+	return 0, 0
 }

@@ -26,6 +26,7 @@ func TestPlainJSON(t *testing.T) {
 	for _, line := range []string{
 		string(written),
 		`{"doi": "10.5072/a", "time": "2026-10-14T10:00:00Z", "url": "\/a", "request": false}`,
+		`{"doi":"10.5072/a","time":"2026-10-14T10:00:00Z"}`,
 		`{"url":"/a","time":"2026-10-14T10:00:00.5+02:00","doi":"10.5072/a","doi":"10.5072/b"}` + "\r",
 	} {
 		sameAsJSON(t, line, true)

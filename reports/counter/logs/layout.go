@@ -35,7 +35,7 @@ const (
 // A part of a layout is a field and the text after it.
 type part struct {
 	field  field
-	quoted bool   // the field stands between quotation marks, and escapes those in it
+	quoted bool   // a quotation mark is after the field, which escapes those in it
 	after  string // up to the next field
 }
 
@@ -78,8 +78,8 @@ func (l *layout) split(line string, into *fields) bool {
 		return rest == ""
 	}
 	if list, ok := strings.CutPrefix(rest, ` "`); ok && into[forwarded] == "" { // as nginx proposes it
-		if end := endOfQuoted(list); end > 0 && plausible(forwarded, list[:end]) {
-			into[forwarded] = list[:end]
+		if list, _, ok = strings.Cut(list, `"`); ok && plausible(forwarded, list) {
+			into[forwarded] = list
 		}
 	}
 	return rest[0] == ' '
@@ -225,18 +225,17 @@ func readLayout(text string) (*layout, error) {
 	return l, l.check()
 }
 
-// check marks the fields in quotation marks, and refuses a layout of which no usage can be
+// check marks the fields before quotation marks, and refuses a layout of which no usage can be
 // counted.
 func (l *layout) check() error {
 	var has [numFields]bool
-	before := l.before
 	for i := range l.parts {
 		p := &l.parts[i]
-		p.quoted = strings.HasSuffix(before, `"`) && strings.HasPrefix(p.after, `"`)
+		p.quoted = strings.HasPrefix(p.after, `"`)
 		if p.field != ignored && has[p.field] {
 			return layoutError("has two fields of the same meaning; leave one out, or name it %{other}n or $other")
 		}
-		has[p.field], before = true, p.after
+		has[p.field] = true
 	}
 	switch {
 	case !has[clock]:
@@ -360,15 +359,16 @@ func cutWord(text, name string) (rest string, ok bool) {
 
 // firstQuoted is the first argument of a directive of Apache.
 func firstQuoted(text string) string {
-	if !strings.HasPrefix(text, `"`) {
+	quoted, ok := strings.CutPrefix(text, `"`)
+	if !ok {
 		first, _, _ := strings.Cut(text, " ")
 		return first
 	}
-	end := endOfQuoted(text[1:])
+	end := endOfQuoted(quoted)
 	if end < 0 {
 		return text
 	}
-	return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\t`, "\t").Replace(text[1 : end+1])
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\t`, "\t").Replace(quoted[:end])
 }
 
 // allQuoted are the quoted arguments of a directive of nginx, which belong together.

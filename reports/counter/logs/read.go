@@ -152,7 +152,7 @@ func (v *visitors) see(e *counter.Event) {
 		v.private, v.agents = isPrivate(e.Address), map[string][]string{e.Address: {e.Agent}}
 	case !known && !(v.private && len(v.agents) < manyProxies && isPrivate(e.Address)):
 		v.others = true
-	case !known || len(seen) < 2 && seen[0] != e.Agent:
+	case !known || len(seen) == 1 && seen[0] != e.Agent:
 		v.agents[e.Address] = append(seen, e.Agent)
 	}
 }
