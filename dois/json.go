@@ -25,7 +25,7 @@ type decoder = jsonlex.Decoder
 
 var recordJSON = sync.OnceValue(func() *jsonlex.Object[Record] {
 	inside := func(r *Record) *metadata.Record { return &r.Record }
-	members := jsonlex.Inside(jsonlex.Metadata().([]jsonlex.Member[metadata.Record]), inside)
+	members := jsonlex.Inside(jsonlex.Members[metadata.Record](), inside)
 	return jsonlex.NewObject(slices.Concat(members, attributes, relations)...).Open()
 })
 

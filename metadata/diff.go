@@ -196,7 +196,7 @@ func (d *differ) change(at *path, wanted, found string) {
 func (d *differ) same(at *path, in string, wanted, found *value) bool {
 	probe := differ{comparing: d.comparing, probes: true}
 	probe.object(at, in, wanted, found)
-	return !probe.differs && (wanted.shape() == found.shape() || found.inside == nil)
+	return !probe.differs
 }
 
 // mayLack reports whether an item may be missing from the list that was found.
@@ -204,7 +204,7 @@ func (d *differ) mayLack(at *path, in string, wanted *value) bool {
 	return d.same(at, in, wanted, &value{}) || d.allowed(at, "", in, wanted, nil)
 }
 
-// shape is the kind of a point of a polygon: a corner, or the point inside.
+// shape is the kind of a point of a polygon: a corner, or the point inside. One never takes the place of the other.
 func (v *value) shape() string {
 	if len(v.inside) != 1 {
 		return ""

@@ -295,6 +295,10 @@ func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 		"no point inside": {func(r *metadata.Record) {
 			r.GeoLocations[0].Polygons[0].InPoint = metadata.Point{}
 		}, `geoLocations[0].geoLocationPolygon[4]: "2; 3" is missing`},
+		"a corner for the point inside": {func(r *metadata.Record) {
+			p := &r.GeoLocations[0].Polygons[0]
+			p.Points, p.InPoint = append(p.Points, metadata.Point{Longitude: "9", Latitude: "9"}), metadata.Point{}
+		}, `geoLocations[0].geoLocationPolygon[4]: "2; 3" is missing`},
 		"the direction": {func(r *metadata.Record) {
 			slices.Reverse(r.GeoLocations[0].Polygons[0].Points)
 		}, `geoLocations[0].geoLocationPolygon: "in this order`},
@@ -305,7 +309,11 @@ func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 			changes := metadata.Diff(record(), found)
 			require.NotEmpty(t, changes)
 			assert.Contains(t, changes[0].String(), tt.want)
-			if name != "another licence" {
+			switch name {
+			case "another licence": // several properties of it
+			case "a corner for the point inside":
+				assert.Equal(t, `geoLocations[0].geoLocationPolygon[4]: "9; 9" is not wanted`, changes[1].String())
+			default:
 				assert.Len(t, changes, 1)
 			}
 		})

@@ -27,7 +27,7 @@ type (
 type List[T any] []T
 
 // Package dois reads a Record inside its own.
-func init() { jsonlex.Metadata = func() any { return resourceElement().members } }
+func init() { jsonlex.Share(func() []member[Record] { return resourceElement().members }) }
 
 // A sent record is one with its XML, as the service sends it.
 type sent struct {

@@ -287,7 +287,7 @@ func entryOf(d Desired, number int) ([]byte, error) {
 }
 
 var metadataJSON = sync.OnceValue(func() *jsonlex.Object[metadata.Record] {
-	return jsonlex.NewObject(jsonlex.Metadata().([]jsonlex.Member[metadata.Record])...)
+	return jsonlex.NewObject(jsonlex.Members[metadata.Record]()...)
 })
 
 // requestOf reads an entry back.

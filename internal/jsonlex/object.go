@@ -1,6 +1,7 @@
 package jsonlex
 
 import (
+	"reflect"
 	"sync"
 	"sync/atomic"
 )
@@ -58,9 +59,15 @@ func (o *Object[T]) Names() []string {
 	return names
 }
 
-// Metadata returns the members of a metadata.Record, for package dois, which reads one inside its
-// own. Package metadata sets it.
-var Metadata func() any
+// shared has a func() []Member[T] for types T of which other packages read the members. Packages set it
+// when the program starts.
+var shared = map[reflect.Type]any{}
+
+// Share lets packages that may not see the members of a T read one inside their own types.
+func Share[T any](members func() []Member[T]) { shared[reflect.TypeFor[T]()] = members }
+
+// Members returns those that [Share] was given.
+func Members[T any]() []Member[T] { return shared[reflect.TypeFor[T]()].(func() []Member[T])() }
 
 // Inside makes the members of a T those of a U that holds one.
 func Inside[U, T any](members []Member[T], t func(*U) *T) []Member[U] {
