@@ -214,6 +214,17 @@ func TestThousandsOfExtraDOIsAreListedAndNotRead(t *testing.T) {
 	}
 }
 
+func TestReadExtra(t *testing.T) {
+	srv := service(t, datacitetest.Deployed)
+	requests := func(args ...string) int {
+		before := len(srv.Requests())
+		out, _, _ := call(t, srv, append(args, "--only", "extra", shelltest.File(t, "own.csv", ownTable))...)
+		assert.Contains(t, out, "extra\t10.5072/extra\t")
+		return len(srv.Requests()) - before
+	}
+	assert.Equal(t, requests()+1, requests("--read-extra"))
+}
+
 func TestPage(t *testing.T) {
 	srv := service(t, datacitetest.Deployed)
 	source, name := shelltest.File(t, "own.csv", ownTable), filepath.Join(t.TempDir(), "report.html")
@@ -540,6 +551,18 @@ func TestFixKeepsWhatOnlyTheXMLHas(t *testing.T) {
 			assert.Contains(t, string(stored.Data), text, behaviour)
 		}
 	}
+}
+
+// What the service leaves out when it writes its XML anew is said.
+func TestFixNamesWhatTheServiceLeavesOut(t *testing.T) {
+	srv := shelltest.Serve(t, nil)
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","url":"https://a.example/","titles":[{"title":"Ice"}],
+		"creators":[{"name":"A"}],"publisher":{"name":"P"},"publicationYear":2020,"types":{"resourceTypeGeneral":"Dataset"},
+		"schemaVersion":"http://datacite.org/schema/kernel-4","relatedIdentifiers":[{"relatedIdentifier":"10.5072/x",
+		"relatedIdentifierType":"DOI","relationType":"HasMetadata","relatedMetadataScheme":"ddi"}]}`)))
+	_, notes, code := call(t, srv, "--fix", "--yes", shelltest.File(t, "own.csv", "doi,title\n10.5072/a,Snow\n"))
+	assert.Equal(t, shell.ExitDone, code, notes)
+	assert.Contains(t, notes, "warning: 10.5072/a: relatedIdentifiers[0].relatedMetadataScheme: ")
 }
 
 // A dry run of a repair shows in which form it would write each DOI.

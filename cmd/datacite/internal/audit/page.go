@@ -193,13 +193,13 @@ var parts = map[string]string{
 // part is a path in words: creators[1].name is the name of creator 2.
 func part(path string) string {
 	head, rest, _ := strings.Cut(path, ".")
-	name, index, isItem := strings.Cut(head, "[")
+	name, index, _ := strings.Cut(head, "[")
 	words := name
 	if known := parts[name]; known != "" {
 		words = known
 	}
-	if n, err := strconv.Atoi(strings.TrimSuffix(index, "]")); isItem && err == nil && (n > 0 || name == "creators" ||
-		name == "contributors") {
+	n, err := strconv.Atoi(strings.TrimSuffix(index, "]"))
+	if err == nil && (n > 0 || name == "creators" || name == "contributors") {
 		words += " " + strconv.Itoa(n+1)
 	}
 	switch rest {
