@@ -60,7 +60,7 @@ func readAgent(agent string) *agentText {
 }
 
 func newAgents(patterns []pattern) *Agents {
-	a := &Agents{patterns: patterns, byPair: make([][]int, 1), pairs: new([1 << 14]int16)}
+	a := &Agents{patterns: patterns, byPair: [][]int{nil}, pairs: new([1 << 14]int16)}
 	for i, p := range patterns {
 		if len(p.literal) < 2 {
 			a.others = append(a.others, i)
@@ -204,14 +204,11 @@ func (a *Agents) Patterns() []string {
 }
 
 func readPattern(text string) (pattern, error) {
-	expression, err := regexp.Compile("(?i)" + text)
+	tree, err := syntax.Parse("(?i)"+text, syntax.Perl)
 	if err != nil {
 		return pattern{}, err
 	}
-	tree, err := syntax.Parse(text, syntax.Perl|syntax.FoldCase)
-	if err != nil {
-		return pattern{}, err
-	}
+	expression := regexp.MustCompile("(?i)" + text) // it was parsed
 	isLiteral := tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase != 0 && literal(tree) != ""
 	return pattern{text, literal(tree), isLiteral, beyondASCII(tree), expression}, nil
 }

@@ -1,12 +1,14 @@
 package counter_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -107,7 +109,10 @@ func TestAListWithFaults(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrInvalid, list)
 		assert.ErrorContains(t, err, want, list)
 	}
-	_, err := counter.NewAgents("bot", "+")
+	lost := errors.New("disk is dead")
+	_, err := counter.ReadAgents(iotest.ErrReader(lost))
+	assert.Equal(t, lost, err)
+	_, err = counter.NewAgents("bot", "+")
 	assert.ErrorContains(t, err, "pattern 2: ")
 }
 
@@ -133,7 +138,7 @@ func TestAListFindsWhatEachPatternFinds(t *testing.T) {
 		for range 20 {
 			var text strings.Builder
 			for range r.IntN(6) {
-				text.WriteString([]string{"a", "b", "A", "B", "1", "é", "É", " ", "k", "\u212a"}[r.IntN(10)])
+				text.WriteString([]string{"a", "b", "A", "B", "1", "é", "É", " ", "k", "\u212a", "\u2000"}[r.IntN(11)])
 			}
 			want := slices.ContainsFunc(each, func(p *regexp.Regexp) bool { return p.MatchString(text.String()) })
 			require.Equal(t, want, agents.Match(text.String()), "seed %d: %q in %q", seed, patterns, text.String())

@@ -2,11 +2,13 @@ package counter_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -281,14 +283,39 @@ func TestCountEndsWithItsCallers(t *testing.T) {
 }
 
 func TestNoRoomForTheTemporaryFile(t *testing.T) {
-	opts := &counter.Options{Memory: 1, TempDir: filepath.Join(t.TempDir(), "none")}
-	many := make([]counter.Event, 0, 5000)
-	for i := range cap(many) {
-		many = append(many, counter.Event{DOI: "10.5072/a", URL: "/a", Time: time.Unix(int64(i), 0), User: fmt.Sprint(i)})
-	}
-	for row, err := range counter.Count(source(many), opts) {
-		assert.Zero(t, row)
-		assert.ErrorIs(t, err, os.ErrNotExist)
+	none := filepath.Join(t.TempDir(), "none")
+	for name, tt := range map[string]struct {
+		events, memory int
+		click          func(i int) counter.Event
+	}{
+		"of many events": {5000, 1, func(i int) counter.Event {
+			return counter.Event{URL: "/a", Time: time.Unix(int64(i), 0), User: fmt.Sprint(i)}
+		}},
+		"of few events": {50, 1, func(i int) counter.Event {
+			return counter.Event{URL: "/a", Time: time.Unix(int64(i), 0), User: "u"}
+		}},
+		"of many URLs at once": {1500, 160_000 * runtime.GOMAXPROCS(0), func(i int) counter.Event {
+			return counter.Event{URL: fmt.Sprint("/", i), Time: time.Unix(1e9, 0), User: "u"}
+		}},
+		"of URLs of several users and datasets": {3000, 160_000 * runtime.GOMAXPROCS(0), func(i int) counter.Event {
+			return counter.Event{DOI: fmt.Sprint("10.5072/", i/1100), URL: fmt.Sprint("/", i), Time: time.Unix(1e9, 0),
+				User: fmt.Sprint(i / 1050)}
+		}},
+	} {
+		var events []counter.Event
+		for i := range tt.events {
+			e := tt.click(i)
+			e.DOI = cmp.Or(e.DOI, "10.5072/a")
+			events = append(events, e)
+		}
+		n := 0
+		for row, err := range counter.Count(source(events), &counter.Options{Memory: tt.memory, TempDir: none}) {
+			n++
+			assert.Zero(t, row)
+			require.ErrorIs(t, err, os.ErrNotExist, name)
+			assert.ErrorContains(t, err, "counter: sorting: ")
+		}
+		assert.Equal(t, 1, n, name)
 	}
 }
 

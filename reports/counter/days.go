@@ -39,7 +39,7 @@ import (
 // of a hash, so that it shows that a log was replaced, and not who accessed a dataset.
 type Days struct {
 	folder string
-	rules  Options
+	rules  rules
 	lock   *flock.Flock
 	index  daysIndex
 }
@@ -131,7 +131,7 @@ func OpenDays(folder string, opts *Options) (*Days, error) {
 	if info, err := os.Lstat(lock); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("counter: %s is not a regular file; a symbolic link could lead anywhere", lock)
 	}
-	d := &Days{folder: folder, rules: r.Options, lock: flock.New(lock)}
+	d := &Days{folder: folder, rules: *r, lock: flock.New(lock)}
 	switch taken, err := d.lock.TryLock(); {
 	case err != nil:
 		return nil, err
@@ -353,10 +353,7 @@ func (a *adding) rotated(name string, before, now map[reports.Date]part) bool {
 // scanned reads a source and returns its days. It notes where the source begins as a part
 // that was counted before: a log that was growing then.
 func (a *adding) scanned(s *EventLog) (map[reports.Date]part, error) {
-	r, err := newRules(&a.days.rules)
-	if err != nil {
-		return nil, err
-	}
+	r := &a.days.rules
 	found := map[int64]*part{}
 	of := func(day int64) *part {
 		p := found[day]
@@ -583,10 +580,7 @@ func (a *adding) count() error {
 // write writes a file for each of some days, and returns their names. Rows come by DOI, so
 // the files are open together.
 func (a *adding) write(dates []reports.Date) (files map[reports.Date]string, sum Tally, err error) {
-	r, err := newRules(&a.days.rules)
-	if err != nil {
-		return nil, sum, err
-	}
+	r := a.days.rules                                                             // a copy
 	r.Tally, r.only, r.Faulty = &sum, map[int64]bool{}, func(datacite.Finding) {} // scan named them
 	needed := map[string]bool{}
 	for _, date := range dates {

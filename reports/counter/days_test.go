@@ -443,7 +443,10 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 	other, err := os.ReadFile(files[1])
 	require.NoError(t, err)
 	damages := map[string][]byte{"cut": sound[:len(sound)-9], "empty": {}, "text": []byte("10.5072/a,"),
-		"of another day": other}
+		"of another day": other, "another count": zipped(strings.Replace(inflated(t, files[0]), ",1\n", ",2\n", 1)),
+		"no count": zipped(strings.Replace(inflated(t, files[0]), ",1\n", ",one\n", 1)), "no rows": zipped(""),
+		"four cells": zipped("10.5072/a,total-dataset-investigations,regular,\n"),
+		"more rows":  zipped(inflated(t, files[0]) + inflated(t, files[0]))}
 	for name, damaged := range damages {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, os.WriteFile(files[0], damaged, 0o600))
@@ -456,6 +459,7 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 					failed = true
 					assert.ErrorIs(t, err, datacite.ErrInvalid)
 					assert.ErrorContains(t, err, files[0]+": the file is damaged")
+					assert.ErrorContains(t, err, "; remove it, and add the logs of the day again")
 				}
 			}
 			if name != "of another day" { // with the same text, its counts are the same
@@ -505,6 +509,187 @@ func TestDaysAreStoredWholeOrNotAtAll(t *testing.T) {
 	assert.Len(t, entries, 3, "the index, the lock and a day: %v", entries)
 }
 
+// A folder that cannot be read or written is an error that says so, and nothing is counted by halves.
+func TestAFolderOfDaysThatFails(t *testing.T) {
+	log := []counter.EventLog{named("a.log", visit("2026-10-14T10:00:00Z", "/a"))}
+	rows := func(d *counter.Days) (err error) {
+		for row, failed := range d.Rows(reports.Period{}) {
+			if err = failed; err != nil {
+				assert.Zero(t, row)
+			}
+		}
+		return err
+	}
+	mkdir := func(path ...string) { require.NoError(t, os.MkdirAll(filepath.Join(path...), 0o700)) }
+	for name, tt := range map[string]struct {
+		do   func(folder string, d *counter.Days) error // to a folder with a day
+		want string
+	}{
+		"a file in its place": {func(folder string, _ *counter.Days) error {
+			_, err := counter.OpenDays(filepath.Join(folder, "days.lock"), nil)
+			return err
+		}, "days.lock"},
+		"a file above it": {func(folder string, _ *counter.Days) error {
+			_, err := counter.OpenDays(filepath.Join(folder, "days.json", "days"), nil)
+			return err
+		}, "days.json"},
+		"no index": {func(folder string, d *counter.Days) error {
+			require.NoError(t, errors.Join(d.Close(), os.Remove(filepath.Join(folder, "days.json"))))
+			mkdir(folder, "days.json")
+			_, err := counter.OpenDays(folder, nil)
+			return err
+		}, "days.json"},
+		"a damaged index": {func(folder string, d *counter.Days) error {
+			path := filepath.Join(folder, "days.json")
+			require.NoError(t, errors.Join(d.Close(), os.WriteFile(path, []byte(`{"rules":`), 0o600)))
+			_, err := counter.OpenDays(folder, nil)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			require.NoError(t, os.Remove(path))
+			_, err2 := counter.OpenDays(folder, nil)
+			require.NoError(t, err2, "the lock was left")
+			return err
+		}, "days.json: the file is damaged: unexpected end of JSON input; count into an empty folder"},
+		"what cannot be swept": {func(folder string, d *counter.Days) error {
+			require.NoError(t, d.Close())
+			mkdir(folder, "day-1.tmp", "below")
+			_, err := counter.OpenDays(folder, nil)
+			return err
+		}, "day-1.tmp"},
+		"an index that cannot be written": {func(folder string, d *counter.Days) error {
+			require.NoError(t, os.Remove(filepath.Join(folder, "days.json")))
+			mkdir(folder, "days.json")
+			_, err := d.Add(append(log, named("b.log", visit("2026-10-15T10:00:00Z", "/a"))), nil)
+			assert.Len(t, d.List(), 1)
+			return err
+		}, "days.json"},
+		"a day that is a folder": {func(folder string, d *counter.Days) error {
+			files, err := filepath.Glob(filepath.Join(folder, "day-*"))
+			require.NoError(t, errors.Join(err, os.Remove(files[0])))
+			mkdir(files[0])
+			return rows(d)
+		}, "counter: "},
+		"a day that is gone": {func(folder string, d *counter.Days) error {
+			files, err := filepath.Glob(filepath.Join(folder, "day-*"))
+			require.NoError(t, errors.Join(err, os.Remove(files[0])))
+			err = rows(d)
+			require.ErrorIs(t, err, os.ErrNotExist)
+			return err
+		}, "day-2026-10-14-"},
+		"it is gone": {func(folder string, d *counter.Days) error {
+			require.NoError(t, os.Remove(folder)) // a link
+			_, err := d.Add(append(log, named("b.log", visit("2026-10-15T10:00:00Z", "/a"))), nil)
+			require.ErrorIs(t, err, os.ErrNotExist)
+			assert.Len(t, d.List(), 1)
+			return err
+		}, "day-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := filepath.Join(t.TempDir(), "link")
+			testkit.Symlink(t, t.TempDir(), folder)
+			d := openDays(t, folder, nil)
+			_, err := d.Add(log, nil)
+			require.NoError(t, err)
+			err = tt.do(folder, d)
+			require.ErrorContains(t, err, tt.want)
+			assert.Equal(t, name == "a damaged index", errors.Is(err, datacite.ErrInvalid))
+		})
+	}
+}
+
+// Days that OpenDays did not make are an error, whatever is asked of them.
+func TestDaysWithoutAFolder(t *testing.T) {
+	d := new(counter.Days)
+	_, added := d.Add(nil, nil)
+	errs := []error{added, d.Close()}
+	for row, err := range d.Rows(reports.Period{}) {
+		assert.Zero(t, row)
+		errs = append(errs, err)
+	}
+	require.Len(t, errs, 3)
+	for _, err := range errs {
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		require.ErrorContains(t, err, "Days: is the zero value; OpenDays makes one")
+	}
+	assert.Empty(t, d.List())
+	_, err := counter.OpenDays(t.TempDir(), &counter.Options{Memory: -1})
+	require.ErrorContains(t, err, "Options.Memory")
+	for _, err := range openDays(t, t.TempDir(), nil).Rows(reports.Period{BeginDate: "2026-10-31",
+		EndDate: "2026-10-01"}) {
+		require.ErrorContains(t, err, "Options.Period")
+	}
+}
+
+// What is wrong with a log is an error that names it.
+func TestLogsThatCannotBeAdded(t *testing.T) {
+	one, lost := visit("2026-10-14T10:00:00Z", "/a"), errors.New("disk is dead")
+	reads := 0
+	flaky := func(yield func(counter.Event, error) bool) {
+		if reads++; yield(one, nil) && reads > 1 {
+			yield(counter.Event{}, lost)
+		}
+	}
+	long := func(days int) iter.Seq2[counter.Event, error] {
+		return func(yield func(counter.Event, error) bool) {
+			for day := range days {
+				e := one
+				if e.Time = time.Unix(int64(day)*86_400, 0); !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+	invalid := one
+	invalid.Country = "Mars"
+	d := openDays(t, t.TempDir(), nil)
+	for want, sources := range map[string][]counter.EventLog{
+		`sources[0]: is ""; each source needs a name of its own, and events`: {named("", one)},
+		`sources[1]: is "a.log"; each source needs`: {named("a.log", one), named("a.log",
+			visit("2026-10-15T10:00:00Z", "/a"))},
+		`sources[0]: is "a.log"; each source`:                   {{Name: "a.log"}},
+		`b.log: disk is dead`:                                   {{Name: "b.log", Events: flaky}},
+		`b.log: event 2: datacite: country: is "Mars"`:          {named("b.log", one, invalid)},
+		`c.log: datacite: has accesses of more than 10000 days`: {{Name: "c.log", Events: long(10_001)}},
+	} {
+		_, err := d.Add(sources, nil)
+		require.ErrorContains(t, err, want)
+		assert.Equal(t, !strings.Contains(want, "dead"), errors.Is(err, datacite.ErrInvalid), want)
+		assert.Empty(t, d.List(), "nothing has changed")
+	}
+	assert.Equal(t, 2, reads)
+}
+
+// The numbers of all that became of the events of a night.
+func TestTallyOfANight(t *testing.T) {
+	october := openDays(t, t.TempDir(), &counter.Options{Period: reports.Month(2026, time.October)})
+	robot, nothing, no := visit("2026-10-14T10:00:00Z", "/a"), visit("2026-10-14T10:00:00Z", "/a"),
+		visit("2026-10-14T10:00:00Z", "/a")
+	robot.Agent, nothing.DOI, no.DOI = "Googlebot/2.1", "", "none"
+	events := []counter.Event{visit("2026-10-14T10:00:00Z", "/a"), visit("2026-10-14T10:00:10Z", "/a"), robot, nothing,
+		nothing, no,
+		visit("2026-09-30T23:59:59Z", "/a"), visit("2026-10-31T23:59:59Z", "/a"), visit("2026-11-01T00:00:10Z", "/b"),
+		visit("2026-11-02T10:00:00Z", "/a"), visit("2026-10-26T00:00:10Z", "/a")}
+	a, b := named("a.log", events...), named("b.log", visit("2026-10-20T10:00:00Z", "/a"), nothing)
+	a.Version, b.Version = "1", "1"
+	var sum counter.Tally
+	_, err := october.Add([]counter.EventLog{a}, &counter.AddOptions{Tally: &sum})
+	require.NoError(t, err)
+	assert.Equal(t, counter.Tally{Counted: 3, DoubleClicks: 1, Robots: 1, OtherMonths: 3, NoDataset: 2, InvalidDOI: 1},
+		sum)
+	assert.EqualValues(t, len(events), sum.Events())
+	assert.Equal(t, []counter.Day{{Date: "2026-10-14", Events: 3, Sources: []string{"a.log"}},
+		{Date: "2026-10-26", Events: 1, Sources: []string{"a.log"}},
+		{Date: "2026-10-31", Events: 1, Sources: []string{"a.log"}}}, october.List(),
+		"none on the 25th, but a double click of it")
+	_, err = october.Add([]counter.EventLog{a, b}, &counter.AddOptions{Tally: &sum})
+	require.NoError(t, err)
+	assert.Equal(t, counter.Tally{Counted: 1, NoDataset: 1}, sum, "of what was counted now")
+	assert.Empty(t, rowsOf(t, october, reports.Month(2026, time.November)))
+	for period, want := range map[reports.Period]int64{{BeginDate: "2026-10-14", EndDate: "2026-10-20"}: 2,
+		{BeginDate: "2026-10-15", EndDate: "2026-10-31"}: 3, {BeginDate: "2026-10-31", EndDate: "2026-10-31"}: 1} {
+		assert.Equal(t, want, rowsOf(t, october, period)[0].Count, period)
+	}
+}
+
 // What is kept says nothing about visitors.
 func TestDaysHoldNothingOfVisitors(t *testing.T) {
 	folder := t.TempDir()
@@ -521,6 +706,14 @@ func TestDaysHoldNothingOfVisitors(t *testing.T) {
 			assert.False(t, strings.Contains(text, personal), "%s in %s", personal, entry.Name())
 		}
 	}
+}
+
+func zipped(text string) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = io.WriteString(w, text) // to memory
+	_ = w.Close()
+	return b.Bytes()
 }
 
 func inflated(t testing.TB, path string) string {

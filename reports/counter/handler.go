@@ -94,12 +94,12 @@ type response struct {
 	status int
 }
 
-// code is the status of the response; 0 if it is not known.
+// code is the status of the response; negative if it is not known.
 func (w *response) code() int {
 	if w.status == 0 {
 		return http.StatusOK // as the server sends it then
 	}
-	return max(w.status, 0)
+	return w.status
 }
 
 // WriteHeader remembers the status, unless another one follows it.

@@ -1,10 +1,12 @@
 package counter_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"log"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -166,6 +168,15 @@ func TestAnAccessThatCannotBeStored(t *testing.T) {
 			}
 		}})
 		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/a", nil))
+		var logged bytes.Buffer
+		before := slog.Default()
+		slog.SetDefault(slog.New(slog.NewTextHandler(&logged, nil)))
+		counter.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { counter.Accessed(r, complete) }),
+			func(context.Context, counter.Event) error { return errors.New("disk full") },
+			nil).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/a", nil))
+		slog.SetDefault(before)
+		assert.Contains(t, logged.String(), `level=ERROR msg="counter: an access is not counted" error=`)
+		assert.NotContains(t, logged.String(), "192.0.2.1", "without the event")
 		require.Len(t, failed, 1, want)
 		assert.Contains(t, failed[0], strings.TrimSpace(want))
 		assert.Equal(t, strings.Contains(want, "disk"), len(stored) > 0, want)
