@@ -9,12 +9,12 @@ import (
 // AppendCount appends a number that is small more often than not.
 func AppendCount(b []byte, n int64) []byte {
 	switch {
-	case 0 <= n && n < 10:
+	case n < 0 || n >= 100:
+		return strconv.AppendInt(b, n, 10)
+	case n < 10:
 		return append(b, '0'+byte(n))
-	case 0 <= n && n < 100:
-		return append(b, '0'+byte(n/10), '0'+byte(n%10))
 	}
-	return strconv.AppendInt(b, n, 10)
+	return append(b, '0'+byte(n/10), '0'+byte(n%10))
 }
 
 // AppendText appends what stands between the quotes of a JSON text. Nearly all text

@@ -51,6 +51,7 @@ func (d *Base64) decode() error {
 		if d.piece = d.lex.Piece(); d.piece == nil {
 			return d.end()
 		}
+		d.piece = bytes.TrimLeft(d.piece, "\r\n") // escapes, which some encoders write after each line
 	}
 	digits := d.piece[:len(d.piece)&^3]
 	if len(d.quad) > 0 || len(digits) == 0 {
@@ -116,11 +117,12 @@ func (d *Base64) Checksum() string { return hex.EncodeToString(d.hash.Sum(nil)) 
 // Base64 reads a text in base64; nil for anything else.
 func (d *Decoder) Base64() []byte {
 	l := d.Lexer
-	if b := l.buf[l.pos:]; len(b) > 0 && b[0] == '"' {
+	if d.Kind() == '"' {
+		b := l.buf[l.pos:]
 		n := max(bytes.IndexByte(b[1:], '"'), 0)
 		data := unpack(b[1 : n+1])
 		// Digits alone are neither escapes nor control characters, for which Scalar looks.
-		if len(data) > 0 && base64.StdEncoding.EncodedLen(len(data)) == n {
+		if data != nil && base64.StdEncoding.EncodedLen(len(data)) == n {
 			d.Spend(n)
 			l.pos += n + 2
 			return data

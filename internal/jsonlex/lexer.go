@@ -191,11 +191,9 @@ func (l *Lexer) fill() bool {
 	if l.hold >= 0 {
 		keep = int(l.hold - l.base)
 	}
-	if keep > 0 {
-		l.base += int64(keep)
-		l.buf = l.buf[:copy(l.buf, l.buf[keep:])]
-		l.pos -= keep
-	}
+	l.base += int64(keep)
+	l.buf = l.buf[:copy(l.buf, l.buf[keep:])]
+	l.pos -= keep
 	if len(l.buf) >= l.most || l.mark >= 0 && l.base+int64(len(l.buf))-l.mark > int64(l.most) {
 		l.Fail(fmt.Errorf("%w: one value is longer than %d MiB", ErrTooLarge, l.most>>20))
 		return false

@@ -1,12 +1,12 @@
 package jsonlex_test
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -55,9 +55,15 @@ func lexers(text string) map[string]*jsonlex.Lexer {
 		"used before":  used,
 		"stream":       jsonlex.New(strings.NewReader(text)),
 		"byte by byte": jsonlex.New(iotest.OneByteReader(strings.NewReader(text))),
+		"in sevens":    jsonlex.New(sevens{strings.NewReader(text)}),
 		"with error":   jsonlex.New(iotest.DataErrReader(strings.NewReader(text))),
 	}
 }
+
+// sevens gives seven bytes at a time, which overwrite those before.
+type sevens struct{ io.Reader }
+
+func (r sevens) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(7, len(p))]) }
 
 func check(t *testing.T, text string) {
 	t.Helper()
@@ -110,6 +116,8 @@ func TestTextsThatAreNotUTF8(t *testing.T) {
 		{"{\"a\":\"\xc0\xaf\"}", 6, "a"},
 		{"[\"€\xe2\x82\"]", 5, "[0]"},
 		{"{\"\xff\":1}", 2, "\ufffd"},
+		{"{\"a\":\"\xff\",\"b\":[1,2]}", 6, "a"},
+		{"[[0],{\"a\":[\"\xff\",2]},3]", 12, "[1].a[0]"},
 		{`["` + long + "\xff\"]", 200_002, "[0]"},
 	} {
 		for name, read := range map[string]func(*jsonlex.Lexer){"reading": func(l *jsonlex.Lexer) {
@@ -132,6 +140,7 @@ func TestTextsThatAreNotUTF8(t *testing.T) {
 		require.Error(t, jsonlex.Check([]byte(tt.text)))
 	}
 	for _, text := range []string{`"\ufffd"`, "\"\ufffd\"", `["` + long + `"]`, `"\ud83d\ude00"`, "\"\U0001f600\""} {
+		require.NoError(t, jsonlex.Check([]byte(text)))
 		for how, l := range lexers(text) {
 			l.Skip()
 			assert.True(t, l.End(), "%s: %v", how, l.Err())
@@ -155,7 +164,7 @@ var samples = []string{
 	`{"a":1 "b":2}`,
 	`0`, `-0`, `-`, `01`, `1.`, `.5`, `1.5`, `1e`, `1e5`, `1E+5`, `1e-5`, `1e+`, `-1.25e10`, `1-2`, `1.2.3`, `+1`, `12345678901234567890`, `0x10`, `1_000`,
 	`""`, `"a"`, `"longer than eight bytes"`, `"ends in eigh"`, `"\"\\\/\b\f\n\r\t"`, `"é"`, `"日本語 and some"`, "\"tab\tinside\"", "\"\x7f\"",
-	`"\u0041\u00e9\u20ac"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ud83dx"`, `"\ud83d\u0041"`, `"\ude00\ud83d\ude00"`, `"\ud83d\ud83d\ude00"`, `"\u12"`, `"\u12g4"`, `"\x41"`, `"\'"`, `"\`,
+	`"\u0041\u00e9\u20ac"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ud83dx"`, `"\ud83d\u0041"`, `"\ude00\ud83d\ude00"`, `"\ud83d\ud83d\ude00"`, `"\u12"`, `"\u12g4"`, `"\uABCDEF\u0000"`, `"\u123G"`, "\"\\u123@\"", "\"\\u`234\"", `"\u/234"`, `"\u1:34"`, `"\x41"`, `"\'"`, `"\`,
 	"\"\xff\"", "\"a\xc3\"", "\"\xe2\x82\xac \xed\xa0\x80 \xf4\x90\x80\x80\"", "\"\xff\xfe\\n\"",
 	`[]`, `[ ]`, `[1]`, `[1,2 , 3]`, `[1,]`, `[,1]`, `[1 2]`, `[`, `]`, `[[[]]]`, `[}`,
 	`{}`, `{ }`, `{"a":1}`, `{"a":1,"b":[{"c":null}]}`, `{"a":1,"a":2}`, `{"a":1,}`, `{,}`, `{"a"}`, `{"a":}`, `{"a":1]`, `{1:2}`, `{"\u0061":1}`, "{\r\n\t\"a\" :\n1 }\n",
@@ -226,6 +235,9 @@ func TestKnownLooksAhead(t *testing.T) {
 			assert.Zero(t, l.Offset(), "nothing is used up")
 		}
 	}
+	l := jsonlex.New(io.MultiReader(strings.NewReader(`{"data":`+strings.Repeat(" ", 64)), iotest.ErrReader(io.ErrClosedPipe)))
+	assert.Equal(t, 2, l.Known(n))
+	assert.NoError(t, l.Err(), "it looks no further than the name")
 }
 
 // A text of any length can be read piece by piece.
@@ -266,10 +278,15 @@ func TestValuesAreBounded(t *testing.T) {
 		"number": func(l *jsonlex.Lexer) { l.Number() },
 		"marked": func(l *jsonlex.Lexer) { l.Mark(); l.Skip() },
 		"depth":  func(l *jsonlex.Lexer) { l.Skip() },
+		"allowed": func(l *jsonlex.Lexer) {
+			l.Allow(1 << 20)
+			l.Text()
+			assert.ErrorContains(t, l.Err(), "longer than 1 MiB")
+		},
 	} {
 		start, unit := "", "0123456789"
 		switch name {
-		case "text":
+		case "text", "allowed":
 			start = `"`
 		case "number":
 			start, unit = "1", "0"
@@ -289,6 +306,8 @@ func TestValuesAreBounded(t *testing.T) {
 	const size = jsonlex.MaxValue + 1<<20
 	l := jsonlex.New(io.MultiReader(strings.NewReader(`["`), io.LimitReader(endless("x"), size), strings.NewReader(`",[`),
 		io.LimitReader(endless("1,"), size), strings.NewReader("1]]")))
+	l.Mark()
+	l.Unmark()
 	l.Skip()
 	require.True(t, l.End(), "what is dropped may have any length: %v", l.Err())
 	assert.EqualValues(t, 2*size+8, l.Offset())
@@ -311,7 +330,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		`{"a":tru}`:          "at byte 5: found 't' instead of true",
 		`{"a":1,"b" 2}`:      "at byte 11: found '2' instead of a colon",
 		`[1,2}`:              "at byte 4: found '}' instead of an element or the end of a list",
-		`["` + "\n" + `"]`:   "at byte 1: the control character 0xa in a text",
+		`["` + "\n" + `"]`:   "at byte 2: the control character 0xa in a text",
 		`["\q"]`:             "a bad escape in a text",
 		`[01]`:               `at byte 1: "01" is not a number`,
 		`[1] 2`:              "at byte 4: found '2' instead of the end",
@@ -319,14 +338,28 @@ func TestErrorsSayWhere(t *testing.T) {
 		`[tru`:               io.ErrUnexpectedEOF.Error(),
 		`[fals`:              io.ErrUnexpectedEOF.Error(),
 		`nul`:                io.ErrUnexpectedEOF.Error(),
+		`["ab`:               io.ErrUnexpectedEOF.Error(),
+		`{"ab`:               io.ErrUnexpectedEOF.Error(),
+		`["ab\`:              io.ErrUnexpectedEOF.Error(),
+		`["ab\u12`:           io.ErrUnexpectedEOF.Error(),
+		`["ab\u12"`:          "a bad escape in a text",
+		"[\"a\xe2\x82":       io.ErrUnexpectedEOF.Error(),
 	} {
 		for name, l := range lexers(text) {
 			tree(l)
 			l.End()
 			assert.ErrorContains(t, l.Err(), want, "%s: %s", name, text)
 		}
+		for name, l := range lexers(text) {
+			l.Skip()
+			l.End()
+			assert.ErrorContains(t, l.Err(), want, "%s, skipped: %s", name, text)
+		}
 	}
-	l := jsonlex.New(io.MultiReader(strings.NewReader(`[1,`), iotest.ErrReader(io.ErrClosedPipe)))
+	l := jsonlex.OfBytes([]byte("7"))
+	l.Text()
+	assert.EqualError(t, l.Err(), "at byte 0: found '7' instead of a text")
+	l = jsonlex.New(io.MultiReader(strings.NewReader(`[1,`), iotest.ErrReader(io.ErrClosedPipe)))
 	tree(l)
 	assert.ErrorIs(t, l.Err(), io.ErrClosedPipe, "an error of the stream comes through")
 	l = jsonlex.New(stuck{})
@@ -364,11 +397,12 @@ func TestCountsOnlyPlainDigits(t *testing.T) {
 	for text, want := range map[string]int64{`0 `: 0, `7,`: 7, `7:`: 7, `123456789012345678]`: 123456789012345678} {
 		for name, l := range lexers(text) {
 			got, ok := l.Count()
-			if !ok { // at the end of what has been read: the long way
+			if !ok && (name == "byte by byte" || name == "in sevens") { // at the end of what has been read: the long way
 				number := l.Number()
 				require.NotEmpty(t, number, "%s: %s", name, text)
 				continue
 			}
+			assert.True(t, ok, "%s: %s", name, text)
 			assert.Equal(t, want, got, "%s: %s", name, text)
 		}
 	}
@@ -450,12 +484,13 @@ func TestBase64AgreesWithTheStandardLibrary(t *testing.T) {
 	for i := range data {
 		data[i] = byte(i * i * 7)
 	}
+	stream := jsonlex.New(nil)
 	for n := range data {
 		text := base64.StdEncoding.EncodeToString(data[:n])
-		for at := -1; at < len(text); at++ {
-			for _, digit := range []string{"", "=", "-", "é", `\n`, `\u0041`} {
-				altered := text
-				if at >= 0 {
+		for at := range len(text) + 1 {
+			for _, digit := range []string{"", "=", "-", "é", `\n`, `\r\n`, `\u0041`, `\u0041BCD`} {
+				altered := text[:at] + digit + text[at:]
+				if n%2 == 0 && at < len(text) {
 					altered = text[:at] + digit + text[at+1:]
 				}
 				quoted := `"` + altered + `"`
@@ -468,12 +503,27 @@ func TestBase64AgreesWithTheStandardLibrary(t *testing.T) {
 				var got []byte
 				require.NoError(t, jsonlex.Unmarshal([]byte(quoted), &got, func(d *jsonlex.Decoder, v *[]byte) { *v = d.Base64() }))
 				require.Equal(t, want, got, quoted)
-				pieces, streamed := io.ReadAll(jsonlex.OfBytes([]byte(quoted)).Base64()) // an escape ends a piece
-				if err == nil {
-					require.NoError(t, streamed, quoted)
-					require.Equal(t, string(want), string(pieces), quoted)
-				} else if len(plain)%4 == 0 && plain == altered { // else it breaks off, or comes in pieces
-					require.Equal(t, err, streamed, quoted)
+				in := "[" + quoted + `,"next"]`
+				stream.Reset(sevens{strings.NewReader(in)})
+				for how, l := range map[string]*jsonlex.Lexer{"in memory": jsonlex.OfBytes([]byte(in)), "in sevens": stream} {
+					l.List()
+					l.Element(0)
+					encoded := l.Base64()
+					pieces, streamed := io.ReadAll(encoded) // an escape ends a piece
+					if err == nil {
+						require.NoError(t, streamed, quoted)
+						require.Equal(t, string(want), string(pieces), quoted)
+						require.EqualValues(t, len(want), encoded.Size(), quoted)
+						require.Equal(t, fmt.Sprintf("%x", sha256.Sum256(want)), encoded.Checksum(), quoted)
+					} else {
+						require.Error(t, streamed, "%s: %s", how, quoted)
+					}
+					if err != nil && how == "in memory" && len(plain)%4 == 0 && plain == altered { // else it comes in pieces
+						require.Equal(t, err, streamed, quoted)
+					}
+					require.Equal(t, err != nil, encoded.Drain() != nil, "%s: %s", how, quoted)
+					require.True(t, l.Element(1), "%s: %s: %v", how, quoted, l.Err())
+					require.Equal(t, "next", string(l.Text()), "%s: %s", how, quoted)
 				}
 			}
 		}
@@ -487,16 +537,5 @@ func TestBase64WithALineBreakIsNoJSON(t *testing.T) {
 		err := jsonlex.Unmarshal([]byte(text), &got, func(d *jsonlex.Decoder, v *[]byte) { *v = d.Base64() })
 		require.Error(t, err, text)
 		require.False(t, json.Valid([]byte(text)), text)
-	}
-}
-
-func TestDecoder_Int(t *testing.T) {
-	for text, want := range map[string]int{
-		"7": 7, "-7": -7, `"7"`: 7, "7e2": 700, "7.5": 0, "null": 0,
-		"4294967301": int(min(int64(4294967301), math.MaxInt)), // not 5 where an int has 32 bits
-	} {
-		var got int
-		require.NoError(t, jsonlex.Unmarshal([]byte(text), &got, func(d *jsonlex.Decoder, v *int) { *v = d.Int() }))
-		assert.Equal(t, want, got, text)
 	}
 }

@@ -42,7 +42,7 @@ func quoted(names []string) []string {
 func newNames(texts []string) *Names {
 	n := &Names{texts: texts, after: make([]guess, len(texts)+2)}
 	for i := range n.after {
-		n.follow(i-2, min(max(i-1, 0), len(texts)-1))
+		n.follow(i-2, 0)
 	}
 	return n
 }

@@ -1,5 +1,7 @@
 package jsonlex
 
+import "strings"
+
 // Number reads a number, as it is written. The bytes are valid until the next
 // call.
 func (l *Lexer) Number() []byte {
@@ -59,33 +61,32 @@ func numeric(c byte) bool {
 
 // isNumber checks the syntax of RFC 8259, section 6.
 func isNumber(b []byte) bool {
-	if len(b) > 0 && b[0] == '-' {
-		b = b[1:]
-	}
+	b, _ = after(b, "-")
 	whole := digits(b)
 	if whole == 0 || whole > 1 && b[0] == '0' {
 		return false
 	}
-	b = b[whole:]
-	if len(b) > 0 && b[0] == '.' {
-		n := digits(b[1:])
-		if n == 0 {
-			return false
-		}
-		b = b[1+n:]
-	}
-	if len(b) > 0 && b[0]|0x20 == 'e' {
-		b = b[1:]
-		if len(b) > 0 && (b[0] == '+' || b[0] == '-') {
-			b = b[1:]
-		}
+	b, ok := after(b[whole:], ".")
+	if ok {
 		n := digits(b)
 		if n == 0 {
 			return false
 		}
 		b = b[n:]
 	}
+	if b, ok = after(b, "eE"); ok {
+		b, _ = after(b, "+-")
+		return digits(b) > 0 && digits(b) == len(b)
+	}
 	return len(b) == 0
+}
+
+// after is b behind its first byte, if that is one of some.
+func after(b []byte, some string) ([]byte, bool) {
+	if len(b) == 0 || strings.IndexByte(some, b[0]) < 0 {
+		return b, false
+	}
+	return b[1:], true
 }
 
 func digits(b []byte) int {

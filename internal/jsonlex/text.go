@@ -56,7 +56,7 @@ func (l *Lexer) text() []byte {
 			escaped = true
 			n += 2
 		default:
-			if !l.control(c) {
+			if !l.control(c, n) {
 				return nil
 			}
 			n++
@@ -64,9 +64,10 @@ func (l *Lexer) text() []byte {
 	}
 }
 
-// control tells whether a text may have a control character.
-func (l *Lexer) control(c byte) bool {
+// control tells whether a text may have a control character, which is n bytes ahead.
+func (l *Lexer) control(c byte, n int) bool {
 	if !l.raw {
+		l.pos += n
 		l.Failf("the control character %#x in a text", c)
 	}
 	return l.raw
@@ -75,8 +76,7 @@ func (l *Lexer) control(c byte) bool {
 // Match reads a text if it is quoted, quotation marks included, and written just
 // so. It spares looking for the end of a text that is mostly the same.
 func (l *Lexer) Match(quoted string) bool {
-	b := l.buf[l.pos:]
-	if len(b) < len(quoted) || string(b[:len(quoted)]) != quoted {
+	if !l.need(len(quoted)) || string(l.buf[l.pos:l.pos+len(quoted)]) != quoted {
 		return false
 	}
 	l.pos += len(quoted)
@@ -173,10 +173,8 @@ func escape(b []byte) (r rune, n int) {
 	case !utf16.IsSurrogate(first):
 		return first, 6
 	}
-	if second := hex4(b[6:]); second >= 0 {
-		if r := utf16.DecodeRune(first, second); r != unicode.ReplacementChar {
-			return r, 12
-		}
+	if r := utf16.DecodeRune(first, hex4(b[6:])); r != unicode.ReplacementChar {
+		return r, 12
 	}
 	return unicode.ReplacementChar, half
 }
@@ -228,7 +226,7 @@ func (l *Lexer) skipText() {
 				return
 			}
 		case c < ' ':
-			if !l.control(c) {
+			if !l.control(c, 0) {
 				return
 			}
 			l.pos++
@@ -258,15 +256,17 @@ func (l *Lexer) runes(b []byte, n int) int {
 // nextEscape reads and decodes the escape that comes next.
 func (l *Lexer) nextEscape() []byte {
 	const longest = 12 // a surrogate pair
-	l.need(longest)
+	whole := l.need(longest)
 	if l.err != nil {
 		return nil
 	}
 	r, n := escape(l.buf[l.pos:])
-	switch n {
-	case 0:
+	switch {
+	case n == 0 && !whole && bytes.IndexByte(l.buf[l.pos:], '"') < 0:
+		l.truncated()
+	case n == 0:
 		l.Failf("a bad escape in a text")
-	case half:
+	case n == half:
 		n = -half
 		l.notUTF8(l.Offset())
 	}
