@@ -12,7 +12,7 @@ import (
 // Error conditions of this interface only, for [errors.Is] like those of package datacite.
 var (
 	// ErrNoFormat: the service cannot return the record in the requested format (406).
-	ErrNoFormat = transport.NewSign("dois: no such format")
+	ErrNoFormat = transport.NewError("dois: no such format")
 
 	// ErrForeign: the service itself, and no gateway before it, refuses a write, since the DOI or its prefix belongs
 	// to another account (403). It also matches [datacite.ErrForbidden].

@@ -35,10 +35,10 @@ var (
 	// intact. The text with replacements is returned with the error. A stored text that contains "??"
 	// gives the same error. Get of package dois returns the stored text (Record.URL,
 	// Record.MetadataXML).
-	ErrReplacedCharacters = transport.NewSign(`mds: "?" may stand for characters beyond ASCII`)
+	ErrReplacedCharacters = transport.NewError(`mds: "?" may stand for characters beyond ASCII`)
 	// ErrHalfRegistered: a registration stored the metadata, but setting the URL failed. If
 	// the error also matches [datacite.ErrUnclear], the URL may have been stored.
-	ErrHalfRegistered = transport.NewSign("mds: the metadata are stored, setting the URL failed")
+	ErrHalfRegistered = transport.NewError("mds: the metadata are stored, setting the URL failed")
 	// ErrHidden: the DOI is hidden, or may be, and registering it would make it findable again.
 	// RegisterOptions.Show permits this; Update of package dois changes a hidden DOI and
 	// keeps it hidden. The error also matches [datacite.ErrNotAllowed].

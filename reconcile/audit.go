@@ -95,7 +95,7 @@ func Corrections(diffs iter.Seq2[*Difference, error]) iter.Seq2[Desired, error] 
 
 // ErrNothingListed: the service lists no DOI of the account or the prefix of an audit; its
 // name may be wrong. Without a login, only findable DOIs are listed.
-var ErrNothingListed = transport.NewSign("reconcile: nothing to compare with")
+var ErrNothingListed = transport.NewError("reconcile: nothing to compare with")
 
 // AuditOptions select the DOIs and the kinds of differences. ClientID, Prefix or both are
 // required.

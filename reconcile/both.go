@@ -15,7 +15,7 @@ import (
 // ErrHalfWritten: of the two writes of [RoadBoth], the first has arrived or may have, and the second
 // is not known to have arrived. The JSON is as desired, but the stored XML may be what the service wrote from it.
 // Outcome.Then has the document: send it with [dois.Client.Update]. A later run of Ensure would see no difference.
-var ErrHalfWritten = transport.NewSign("reconcile: half written")
+var ErrHalfWritten = transport.NewError("reconcile: half written")
 
 // lasting is how much longer than the context of the call the two writes of RoadBoth may take.
 const lasting = time.Minute

@@ -20,7 +20,7 @@ import (
 
 // ErrNotAsDesired: a DOI cannot become as desired, since no event leads to the state; or
 // the service accepted the change, and the DOI still differs.
-var ErrNotAsDesired = transport.NewSign("reconcile: not as desired")
+var ErrNotAsDesired = transport.NewError("reconcile: not as desired")
 
 // Options are the optional settings of Ensure and EnsureAll.
 type Options struct {

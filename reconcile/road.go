@@ -24,7 +24,7 @@ const (
 
 // ErrLoss: no road changes only what is desired. The error names each value that would be lost,
 // and nothing was written.
-var ErrLoss = transport.NewSign("reconcile: the change would lose something else")
+var ErrLoss = transport.NewError("reconcile: the change would lose something else")
 
 // A plan is how a change is written.
 type plan struct {

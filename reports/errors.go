@@ -14,10 +14,10 @@ import (
 var (
 	// ErrTokenExpired: the token has expired (403, or 401 if the token's own expiry
 	// has passed). Ask the operator for a new one.
-	ErrTokenExpired = transport.NewSign("reports: token expired")
+	ErrTokenExpired = transport.NewError("reports: token expired")
 	// ErrRepeated: two rows count the same, or two datasets have the same DOI. It is the Err
 	// of a [datacite.Finding]; MergeRepeats adds these counts up.
-	ErrRepeated = transport.NewSign("reports: counted twice")
+	ErrRepeated = transport.NewError("reports: counted twice")
 	// ErrBusy: another run on this machine is submitting the report, or another
 	// program writes to it.
 	ErrBusy error = &transport.Condition{Text: "reports: another program writes to this report", Passes: true}

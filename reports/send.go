@@ -112,7 +112,7 @@ func (c *Client) authorized(ctx context.Context, r transport.Request) (*transpor
 // the service goes on listing the report.
 
 // errNotReadNow is ErrBroken within Submit, which waits and looks again before it says that.
-var errNotReadNow = transport.NewSign("reports: stored report cannot be read now")
+var errNotReadNow = transport.NewError("reports: stored report cannot be read now")
 
 // mayBeUnread reports whether a response may mean that the service cannot read the report.
 func mayBeUnread(err error) bool {

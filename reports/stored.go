@@ -208,7 +208,7 @@ func (c *Client) notWritten(ctx context.Context, op, id string, err error) error
 }
 
 // errDamaged: a stored report was received several times, and never completely readable.
-var errDamaged = transport.NewSign("reports: stored report is damaged")
+var errDamaged = transport.NewError("reports: stored report is damaged")
 
 // readStored calls f with a stored report. If the response breaks off, even without an error
 // of the connection, the report seems damaged; so it is read again first.

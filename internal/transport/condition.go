@@ -27,15 +27,15 @@ func (c *Condition) Transient() bool { return c.Passes }
 // ServiceCondition tells it from other errors, see package call.
 func (c *Condition) ServiceCondition() {}
 
-// NewSign makes a condition that does not say whether the same call may succeed later.
-func NewSign(text string) error { return sign(text) }
+// NewError makes a condition that does not say whether the same call may succeed later.
+func NewError(text string) error { return condition(text) }
 
-type sign string
+type condition string
 
-func (s sign) Error() string { return string(s) }
+func (s condition) Error() string { return string(s) }
 
 // ServiceCondition tells it from other errors, see package call.
-func (s sign) ServiceCondition() {}
+func (s condition) ServiceCondition() {}
 
 // NotFound reports whether the service said that what was asked for does not exist: the
 // response itself, and no other error that is within err.
