@@ -99,6 +99,7 @@ func TestAuditAndFix(t *testing.T) {
 10.5072/missing,https://repo.example.org/missing,findable,,missing,,,,,HOST
 10.5072/moved,https://repo.example.org/old,findable,Glacier length,changed,url,https://repo.example.org/moved,https://repo.example.org/old,,HOST
 `, "HOST", of(srv)), out)
+			assert.NotContains(t, notes, "login")
 			assert.Contains(t, notes, "1 of 4 DOIs right at "+of(srv)+"\n      1 missing\n      2 changed\n      1 extra\n")
 			assert.Regexp(t, `what was made or changed after \d\d:\d\d:\d\d may be missing: the list of the service lags behind`,
 				notes)
@@ -212,6 +213,12 @@ func TestThousandsOfExtraDOIsAreListedAndNotRead(t *testing.T) {
 			`1099","url":"https://a.example/1099","state":"findable","service":"`+of(srv)+`"}`)
 		assert.LessOrEqual(t, len(srv.Requests())-before, 6)
 	}
+	page := filepath.Join(t.TempDir(), "report.html")
+	_, notes, code := call(t, srv, "--only", "extra", "--html", page, own)
+	assert.Equal(t, shell.ExitRefused, code, notes)
+	html := string(shelltest.Read(t, page))
+	assert.Equal(t, 500, strings.Count(html, `<th scope="row" class="doi"`))
+	assert.Contains(t, html, "The first 500 are shown; the output of the command has all.")
 }
 
 func TestReadExtra(t *testing.T) {
@@ -581,6 +588,8 @@ func TestADryRunIsAPlan(t *testing.T) {
 	for _, r := range srv.Requests() {
 		assert.False(t, r.Method == "PUT" && strings.HasPrefix(r.URL.Path, "/dois/"), r.URL)
 	}
+	_, notes, code = call(t, srv, append(args, "--quiet")...)
+	assert.Equal(t, shell.ExitRefused, code, notes)
 	_, notes, code = call(t, srv, args[1:]...)
 	assert.Equal(t, shell.ExitWrong, code)
 	assert.Contains(t, notes, "--dry-run has no effect without --fix")
