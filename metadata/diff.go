@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,17 +54,20 @@ func DiffXML(wanted, found *Record) []Change {
 }
 
 func diff(wanted, found *Record, isXML bool) []Change {
-	w, f := wanted.value(), found.value()
-	d := differ{comparing: &comparing{found: &f, isXML: isXML, forms: map[formOf]string{}}}
-	d.object(nil, "", &w, &f)
-	return d.changes
-}
-
-func (r *Record) value() value {
-	if r == nil {
-		r = &Record{}
+	e, w, f := resourceElement(), cmp.Or(wanted, &Record{}).withAlternates(), cmp.Or(found, &Record{}).withAlternates()
+	var differing []value // properties that are not the same text by text, as most are
+	for i := range e.elements {
+		if p := &e.elements[i]; p.values != nil && !p.same(w, f) {
+			differing = p.values(w, differing)
+		}
 	}
-	return value{kind: objectValue, inside: resourceElement().values(r.withAlternates(), nil)}
+	if differing == nil {
+		return nil
+	}
+	all := value{kind: objectValue, inside: e.values(f, nil)}
+	d := differ{comparing: &comparing{found: &all, isXML: isXML, forms: map[formOf]string{}}}
+	d.object(nil, "", &value{kind: objectValue, inside: differing}, &all)
+	return d.changes
 }
 
 // A value is a part of a record, in the same form for all elements.
@@ -97,6 +101,36 @@ func (e *element[T]) values(v *T, out []value) []value {
 		}
 	}
 	return out
+}
+
+// same reports whether two have the same values.
+func (e *element[T]) same(a, b *T) bool {
+	if e.text != nil && e.text.get(a) != e.text.get(b) {
+		return false
+	}
+	for i := range e.attributes {
+		if get := e.attributes[i].get; get(a) != get(b) {
+			return false
+		}
+	}
+	for i := range e.elements {
+		if p := &e.elements[i]; p.values != nil && !p.same(a, b) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameItems[E any](e *element[E], a, b []E) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !e.same(&a[i], &b[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 func listValue[E any](name string, e *element[E], items []E) value {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
@@ -19,17 +20,19 @@ import (
 //
 // A record without a DOI is valid, since the path of the request may name it. So is a
 // record that the service accepts as XML only; Findings warns of it (code "json").
-func (r *Record) Validate() error { return datacite.Invalid(r.Findings()...) }
+func (r *Record) Validate() error { return datacite.Invalid(r.findings(true)...) }
 
 // Findings returns the errors of [Record.Validate], and warnings: values that the service
 // accepts but drops or changes, identifiers with wrong check digits, unreadable dates, and
 // values that the documentation of the schema advises against. They are in the order of the
 // record's properties.
-func (r *Record) Findings() []datacite.Finding {
+func (r *Record) Findings() []datacite.Finding { return r.findings(false) }
+
+func (r *Record) findings(isStrict bool) []datacite.Finding {
 	if r == nil {
 		return []datacite.Finding{{Path: "record", Code: datacite.CodeMissing, Reason: "is nil"}}
 	}
-	c := &checker{}
+	c := &checker{isStrict: isStrict}
 	c.characters(nil, reflect.ValueOf(r).Elem())
 	resourceElement().check(c, nil, r.withAlternates())
 	return c.findings
@@ -37,7 +40,7 @@ func (r *Record) Findings() []datacite.Finding {
 
 // checkWritable returns the error for a record that holds what XML cannot.
 func (r *Record) checkWritable() error {
-	c := &checker{}
+	c := &checker{isStrict: true}
 	c.characters(nil, reflect.ValueOf(r).Elem())
 	return datacite.Invalid(c.findings...)
 }
@@ -45,6 +48,7 @@ func (r *Record) checkWritable() error {
 // checker collects what is wrong with a record.
 type checker struct {
 	findings []datacite.Finding
+	isStrict bool // warnings are left out
 }
 
 // A path leads to a value of a record. It is written out for findings only.
@@ -82,10 +86,10 @@ func (c *checker) value(p *path, member, value string, d datatype) {
 	if d.fault != nil {
 		f = d.fault(value)
 	}
-	if f == nil && d.warning != nil {
+	if f == nil && d.warning != nil && !c.isStrict {
 		f = d.warning(value)
 	}
-	if f == nil && value != "" && xmlscan.Trim(value) == "" {
+	if f == nil && !c.isStrict && value != "" && xmlscan.Trim(value) == "" {
 		f = warning(datacite.CodeLossy, "this is only white space, which the service drops; leave it out")
 	}
 	if f != nil {
@@ -98,7 +102,9 @@ func (c *checker) fault(code datacite.Code, p *path, value, format string, args 
 }
 
 func (c *checker) warn(code datacite.Code, p *path, value, format string, args ...any) {
-	c.add(p, value, warning(code, fmt.Sprintf(format, args...)))
+	if !c.isStrict {
+		c.add(p, value, warning(code, fmt.Sprintf(format, args...)))
+	}
 }
 
 func (c *checker) add(p *path, value string, f *fault) {
@@ -108,6 +114,9 @@ func (c *checker) add(p *path, value string, f *fault) {
 // scheme applies the rule of an identifier's scheme, as a warning: the service
 // accepts identifiers with wrong check digits.
 func (c *checker) scheme(p *path, value string, s schemeRule) {
+	if c.isStrict {
+		return
+	}
 	if message := s.reason(xmlscan.Trim(value)); message != "" {
 		c.warn(datacite.CodeScheme, p, value, "%s", message)
 	}
@@ -167,14 +176,22 @@ func (c *checker) characters(p *path, v reflect.Value) {
 		case *Description:
 			c.breaks(p.dot("Breaks"), v)
 		}
-		for i := range v.NumField() {
-			field, name := v.Field(i), v.Type().Field(i).Name
-			if field.Kind() != reflect.String || field.Len() > maxIndexed || xmlscan.BadChar(field.String()) >= 0 ||
-				strings.Contains(field.String(), lost) || invisible(name, field.String()) != "" {
-				c.characters(p.dot(memberName(v.Type().Field(i))), field)
+		for i, name := range memberNames(v.Type()) {
+			if field := v.Field(i); field.Kind() != reflect.String || !isPlain(field.String()) {
+				c.characters(p.dot(name), field)
 			}
 		}
 	}
+}
+
+// isPlain reports whether a text is of ASCII and has nothing to find.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' && !xmlscan.IsBlank(c) || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return len(text) <= maxIndexed
 }
 
 const (
@@ -216,6 +233,21 @@ var codeName = lazy.Regexp(`(?i)(?:^DOI|identifier|uri|^date|year|number|code)$`
 const maxIndexed = 32_766
 
 var indexedWords = []string{"description", "givenName", "familyName", "funderName", "relationTypeInformation", "date"}
+
+var namesOfTypes sync.Map // what memberNames returned
+
+// memberNames are how the fields of a struct are called in a path.
+func memberNames(t reflect.Type) []string {
+	names, ok := namesOfTypes.Load(t)
+	if !ok {
+		made := make([]string, t.NumField())
+		for i := range made {
+			made[i] = memberName(t.Field(i))
+		}
+		names, _ = namesOfTypes.LoadOrStore(t, made)
+	}
+	return names.([]string)
+}
 
 // memberName is how a field is called in a path, where an embedded one has no name.
 func memberName(f reflect.StructField) string {

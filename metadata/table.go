@@ -80,6 +80,7 @@ type elementPart[T any] struct {
 	write   func(*writer, *T) (present bool) // if not, what it wrote is removed
 	always  bool                             // written even when it is empty
 	values  func(*T, []value) []value        // appends what is compared; nil if nothing is
+	same    func(a, b *T) bool               // whether the values are the same
 }
 
 func newElement[T any](name string, kind contentKind, parts ...part[T]) *element[T] {
@@ -315,6 +316,7 @@ func readOnly[T any](name string, read func(*parser, *T)) part[T] {
 func inside[T any](n occurs, e *element[T]) part[T] {
 	p := part[T]{members: e.members, bare: e.bare, element: &elementPart[T]{
 		particle: particle{&e.elementRule, n, step{}, ""}, present: e.present, read: e.read, write: e.write, values: e.values,
+		same: e.same,
 	}}
 	if e.text != nil && len(e.attributes) == 0 { // as most are
 		p.element.read = e.text.read
@@ -357,6 +359,7 @@ func object[T, U any](name string, n occurs, e *element[U], field func(*T) *U) p
 			values: func(v *T, out []value) []value {
 				return append(out, value{member: name, kind: objectValue, inside: e.values(field(v), nil)})
 			},
+			same: func(a, b *T) bool { return e.same(field(a), field(b)) },
 		},
 		check: func(c *checker, p *path, v *T) {
 			if u := field(v); n.least > 0 || e.present(u) {
@@ -382,6 +385,7 @@ func elements[T, E any](name string, e *element[E], field func(*T) *List[E]) par
 				return len(items) > 0
 			},
 			values: func(v *T, out []value) []value { return append(out, listValue(name, e, *field(v))) },
+			same:   func(a, b *T) bool { return sameItems(e, *field(a), *field(b)) },
 		},
 		check: func(c *checker, p *path, v *T) {
 			p = p.dot(name)

@@ -56,7 +56,7 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 	}
 	changes := metadata.Diff(c.shown(c.asJSON), c.shown(&found.Record))
 	emptied := c.emptied()
-	invisible := bytes.ContainsFunc(bytes.TrimPrefix(found.MetadataXML, []byte("\ufeff")), isInvisible)
+	invisible := hasInvisible(bytes.TrimPrefix(found.MetadataXML, []byte("\ufeff")))
 	// What the JSON does not show.
 	inXML := c.Metadata != nil && needsXML(pick(c.Metadata, refusedInJSON), datacite.CodeJSON)
 	if len(changes) == 0 && !invisible && emptied == nil && !inXML {
@@ -147,6 +147,15 @@ func hasBlanks(list reflect.Value) bool {
 
 // isInvisible finds characters such as a zero-width space.
 func isInvisible(r rune) bool { return r > unicode.MaxASCII && unicode.Is(unicode.Cf, r) }
+
+func hasInvisible(text []byte) bool {
+	for i, c := range text {
+		if c > unicode.MaxASCII {
+			return bytes.ContainsFunc(text[i:], isInvisible)
+		}
+	}
+	return false
+}
 
 // invisible are the changes that remove invisible characters, which only the stored XML has: the service shows
 // the identifiers without them.

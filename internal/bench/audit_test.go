@@ -2,7 +2,7 @@ package bench_test
 
 import (
 	"bytes"
-	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,52 +21,107 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/dois/archive"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/reconcile"
 )
 
-// A pager is a service with a number of pages of the same records under other names.
+// A pager is a service with a number of pages of the same records under other names. What it sends is rendered
+// beforehand, but for the digits of the names and the end, so that its work does not count.
 type pager struct {
-	page  []byte
+	page  []byte // up to the end of the list
+	names []int  // places of the digits in page
 	pages int
 }
 
+// nameOf is the name of a record on a page, from 1.
 func nameOf(page int, name string) string {
 	return strings.Replace(name, "10.5072/r", fmt.Sprintf("10.5072/p%03dr", page), 1)
 }
 
-func (p pager) RoundTrip(r *http.Request) (*http.Response, error) {
-	n, _ := strconv.Atoi(r.URL.Query().Get("page[cursor]"))
-	body := bytes.ReplaceAll(p.page, []byte("10.5072/r"), []byte(nameOf(n, "10.5072/r")))
-	body = bytes.ReplaceAll(body, []byte(`"suffix":"r`), fmt.Appendf(nil, `"suffix":"p%03dr`, n))
-	body = bytes.Replace(body, fmt.Appendf(nil, `"total":%d`, pageRecords),
-		fmt.Appendf(nil, `"total":%d`, p.pages*pageRecords), 1)
-	if n < p.pages {
-		body = bytes.Replace(body, []byte(`"links":{`),
-			fmt.Appendf(nil, `"links":{"next":"http://localhost/dois?page[cursor]=%d",`, n+1), 1)
+// pagerOf serves the records of a page with XML of their own, if isMarkup with titles that the JSON shows as HTML.
+// It returns what is desired, too.
+func pagerOf(b *testing.B, isMarkup bool) (*pager, []reconcile.Desired) {
+	page := pageOfRecords(true)
+	if isMarkup {
+		page = bytes.ReplaceAll(page, []byte(`"title":"Ice core`), []byte(`"title":"Ice &amp; core`))
 	}
+	desired, next := desiredOf(b, page), 0
+	page = regexp.MustCompile(`"xml":"[^"]*"`).ReplaceAllFunc(page, func([]byte) []byte {
+		xml, err := desired[next].Metadata.XML()
+		require.NoError(b, err)
+		next++
+		return fmt.Appendf(nil, `"xml":"%s"`, base64.StdEncoding.EncodeToString(xml))
+	})
+	page, _, _ = bytes.Cut(page, []byte(`],"meta":`))
+	for _, lead := range []string{`"10.5072/`, `"suffix":"`} {
+		page = bytes.ReplaceAll(page, []byte(lead+"r0"), []byte(lead+"p000r0"))
+	}
+	p := &pager{page: page}
+	for _, place := range regexp.MustCompile(`"(?:10\.5072/)?p000r`).FindAllIndex(page, -1) {
+		p.names = append(p.names, place[1]-len("000r"))
+	}
+	return p, desired
+}
+
+func (p *pager) RoundTrip(r *http.Request) (*http.Response, error) {
+	n, _ := strconv.Atoi(r.URL.Query().Get("page[cursor]"))
+	digits, next := fmt.Sprintf("%03d", n), ""
+	for _, place := range p.names {
+		copy(p.page[place:], digits)
+	}
+	if n < p.pages {
+		next = fmt.Sprintf(`"next":"http://localhost/dois?page[cursor]=%d"`, n+1)
+	}
+	end := fmt.Sprintf(`],"meta":{"total":%d,"totalPages":%d,"page":%d},"links":{%s}}`, p.pages*pageRecords, p.pages, n, next)
 	return &http.Response{
-		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Request: r,
-		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)),
+		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Request: r, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(io.MultiReader(bytes.NewReader(p.page), strings.NewReader(end))),
 	}, nil
 }
 
-// BenchmarkAudit compares records that are as desired, with all details.
+// BenchmarkAudit compares records that are as desired, with all details, plain ones and ones with markup, for which the
+// stored XML is read. Beside it are what every audit does: reading the list, and reading the XML.
 func BenchmarkAudit(b *testing.B) {
-	service := pager{page: pageOfRecords(true)}
-	desired := desiredOf(b, service.page)
-	for _, n := range []int{2, 4, 8, 16} {
-		b.Run(fmt.Sprintf("%d000", n), func(b *testing.B) {
-			service.pages = n
-			c, err := reconcile.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"},
-				HTTPClient: &http.Client{Transport: service}})
-			require.NoError(b, err)
-			perItem(b, n*pageRecords, func() error {
-				for d, err := range c.Audit(context.Background(), times(n, desired),
-					&reconcile.AuditOptions{Prefix: []string{"10.5072"}, TempDir: b.TempDir()}) {
+	for name, isMarkup := range map[string]bool{"plain": false, "markup": true} {
+		service, desired := pagerOf(b, isMarkup)
+		cfg := datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: service}}
+		c, err := reconcile.NewClient(cfg)
+		require.NoError(b, err)
+		list, err := dois.NewClient(cfg)
+		require.NoError(b, err)
+		for _, n := range []int{2, 4, 8, 16} {
+			b.Run(fmt.Sprintf("%s/%d000", name, n), func(b *testing.B) {
+				service.pages = n
+				perItem(b, n*pageRecords, func() error {
+					for d, err := range c.Audit(b.Context(), times(n, desired),
+						&reconcile.AuditOptions{Prefix: []string{"10.5072"}, TempDir: b.TempDir()}) {
+						if err != nil {
+							return err
+						}
+						return fmt.Errorf("%s differs", d)
+					}
+					return nil
+				})
+			})
+		}
+		b.Run(name+"/list", func(b *testing.B) {
+			perItem(b, service.pages*pageRecords, func() error {
+				for _, err := range list.All(b.Context(), &dois.ListOptions{Detail: true, Page: query.Page{Size: pageRecords}}) {
 					if err != nil {
 						return err
 					}
-					return fmt.Errorf("%s differs", d)
+				}
+				return nil
+			})
+		})
+		xml, err := desired[0].Metadata.XML()
+		require.NoError(b, err)
+		b.Run(name+"/XML", func(b *testing.B) {
+			perItem(b, pageRecords, func() error {
+				for range pageRecords {
+					if _, err := metadata.ParseXML(bytes.NewReader(xml)); err != nil {
+						return err
+					}
 				}
 				return nil
 			})
