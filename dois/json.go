@@ -29,6 +29,9 @@ var recordJSON = sync.OnceValue(func() *jsonlex.Object[Record] {
 	return jsonlex.NewObject(slices.Concat(members, attributes, relations)...).Open()
 })
 
+// nameJSON reads the name of a record alone.
+var nameJSON = jsonlex.NewObject(jsonlex.Field("doi", func(d *decoder, r *Record) { r.DOI = d.Text() })).Open()
+
 var attributes = []jsonlex.Member[Record]{
 	jsonlex.Field("url", func(d *decoder, r *Record) { r.URL = d.Text() }),
 	jsonlex.Field("contentUrl", func(d *decoder, r *Record) { r.ContentURL = readTexts(d) }),
@@ -240,6 +243,10 @@ func (r *Record) unite() {
 
 // readAttributes reads the attributes of a record, which the service stores, or which are from a file.
 func readAttributes(d *decoder, r *Record, stored bool) {
+	readAttributesAs(recordJSON(), d, r, stored)
+}
+
+func readAttributesAs(read *jsonlex.Object[Record], d *decoder, r *Record, stored bool) {
 	if d.Kind() != '{' {
 		d.Fail(errNoAttributes)
 		return
@@ -247,7 +254,7 @@ func readAttributes(d *decoder, r *Record, stored bool) {
 	d.Hold()
 	start := d.Offset()
 	d.Tolerate(stored)
-	recordJSON().Read(d, r)
+	read.Read(d, r)
 	r.Raw = d.Keep()
 	r.Warnings = oddValues(r.Raw, start, d.Odd())
 	d.Tolerate(false)
@@ -289,6 +296,7 @@ type envelope struct {
 	id       string
 	stored   bool // the service sent it; otherwise it is from a file
 	whole    bool // the record has attributes
+	unread   bool // its name is read, and nothing else
 	included []Resource
 }
 
@@ -306,8 +314,11 @@ var (
 			}
 		}),
 		jsonlex.Field("attributes", func(d *decoder, e *envelope) {
+			if e.whole = true; e.unread {
+				readAttributesAs(nameJSON, d, e.record, e.stored)
+				return
+			}
 			readAttributes(d, e.record, e.stored)
-			e.whole = true
 		}),
 		jsonlex.Field("relationships", func(d *decoder, e *envelope) {
 			d.Hold()
@@ -335,14 +346,16 @@ func (e *envelope) finish(d *decoder) error {
 		return d.Err()
 	}
 	e.record.DOI = cmp.Or(e.record.DOI, e.id)
-	e.record.Included = e.included
-	e.record.settle()
+	if e.record.Included = e.included; !e.unread {
+		e.record.settle()
+	}
 	return nil
 }
 
 // A page is the response to GET /dois while it is being read.
 type page struct {
 	fields   []string            // that were requested
+	unread   bool                // of the records, only the names are read
 	limit    int                 // records that were requested; 0: not known
 	place    func() *Record      // where the next record goes
 	each     func(*Record) error // called for each record as soon as it is there
@@ -397,7 +410,7 @@ func (p *page) readRecord(d *decoder) error {
 		return fmt.Errorf("%w: it has more records than the %d requested", datacite.ErrTooLarge, p.limit)
 	}
 	d.Spend(int(reflect.TypeFor[Record]().Size()))
-	e := envelope{record: p.place(), stored: true}
+	e := envelope{record: p.place(), stored: true, unread: p.unread}
 	e.record.Fields = p.fields
 	resourceJSON.Read(d, &e)
 	if err := e.finish(d); err != nil {

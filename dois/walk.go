@@ -15,6 +15,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
@@ -290,7 +291,7 @@ func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) b
 	// A record that arrived before is not kept again. So a page of those that have arrived fits, if this one does not.
 	var budget *jsonlex.Budget
 	var left int64
-	p := &page{fields: o.Fields, limit: o.maxRecords(), place: func() *Record { return &Record{} },
+	p := &page{fields: o.Fields, unread: call.IsUnread(ctx), limit: o.maxRecords(), place: func() *Record { return &Record{} },
 		each: func(r *Record) error {
 			if w.current[r.DOI] {
 				budget.GiveBack(left)

@@ -209,10 +209,8 @@ func (a *audit) run(ctx context.Context, desired iter.Seq2[Desired, error]) erro
 		return err
 	}
 	// A DOI that is desired twice is known before the first difference, so that nothing is written.
-	for _, err := range a.pairs() {
-		if err != nil {
-			return err
-		}
+	if err := a.noRepeats(); err != nil {
+		return err
 	}
 	if err := a.list(ctx); err != nil {
 		return err
@@ -310,7 +308,7 @@ const isDesired, isFound = "d", "f"
 
 // keep adds an entry of a DOI, with the DOI and its side before it.
 func (a *audit) keep(name, side string, data []byte) error {
-	return a.entries.Add([]byte(name), slices.Concat([]byte(name+"\x00"+side), data))
+	return a.entries.Add([]byte(name), []byte(name+"\x00"+side), data)
 }
 
 // A pair is a DOI with what is desired and what was found, as they are kept; one of them may be empty.
@@ -319,7 +317,23 @@ type pair struct {
 	desired, found []byte
 }
 
-// pairs are the DOIs in their order. One that is desired twice is an error.
+// noRepeats returns an error if a DOI is desired twice.
+func (a *audit) noRepeats() error {
+	var last []byte
+	for data, err := range a.entries.Values() {
+		if err != nil {
+			return err
+		}
+		name, entry, _ := bytes.Cut(data, []byte{0})
+		if before, earlier, _ := bytes.Cut(last, []byte{0}); last != nil && bytes.Equal(name, before) {
+			return repeated(string(name), earlier[1:], entry[1:])
+		}
+		last = append(last[:0], data...)
+	}
+	return nil
+}
+
+// pairs are the DOIs in their order.
 func (a *audit) pairs() iter.Seq2[pair, error] {
 	return func(yield func(pair, error) bool) {
 		var p pair
@@ -335,14 +349,10 @@ func (a *audit) pairs() iter.Seq2[pair, error] {
 				}
 				p = pair{name: string(key)}
 			}
-			switch side, data := string(data[:1]), bytes.Clone(data[1:]); {
-			case side == isFound: // twice, if the record moved between the pages of the list
-				p.found = data
-			case p.desired != nil:
-				yield(p, repeated(p.name, p.desired, data))
-				return
-			default:
+			if side, data := string(data[:1]), bytes.Clone(data[1:]); side == isDesired {
 				p.desired = data
+			} else { // twice, if the record moved between the pages of the list
+				p.found = data
 			}
 		}
 		if p.name != "" {
@@ -396,6 +406,9 @@ func (a *audit) list(ctx context.Context) error {
 		Affiliation: true, Publisher: true, Detail: a.metadata}
 	if !a.metadata && !a.looksFor(KindInvalid) && a.opts.Listed == nil {
 		opts.Fields = []string{"doi", "url", "state", "schemaVersion", "titles"}
+	}
+	if a.opts.Listed == nil {
+		ctx = call.WithUnread(ctx) // they are read when they are compared, by all processors
 	}
 	walk := a.client.dois.Walk(opts)
 	for r, err := range walk.All(ctx) {

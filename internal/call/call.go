@@ -65,6 +65,7 @@ type (
 	settingsKey  struct{}
 	operationKey struct{}
 	expectedKey  struct{}
+	unreadKey    struct{}
 )
 
 // WithSettings returns a context with settings.
@@ -102,6 +103,13 @@ func ExpectedOf(ctx context.Context) int {
 	status, _ := ctx.Value(expectedKey{}).(int)
 	return status
 }
+
+// WithUnread returns a context in which a walk reads no more of its records than their names, and keeps them as
+// they were sent.
+func WithUnread(ctx context.Context) context.Context { return context.WithValue(ctx, unreadKey{}, true) }
+
+// IsUnread reports whether WithUnread made the context.
+func IsUnread(ctx context.Context) bool { return ctx.Value(unreadKey{}) != nil }
 
 // IsAPIKey reports whether a user name, password or token counts as an API key, by the
 // service's own rule: more than 20 characters that begin with "DC.".

@@ -42,11 +42,15 @@ const recordSize = 16
 // blockSize is the most bytes of a block, but for longer records.
 const blockSize = 256 << 10
 
-// Add adds a record.
-func (s *Sorter) Add(key, value []byte) error {
+// Add adds a record, the value in one part or several.
+func (s *Sorter) Add(key []byte, value ...[]byte) error {
+	length := 0
+	for _, part := range value {
+		length += len(part)
+	}
 	var space [2 * binary.MaxVarintLen64]byte
-	lengths := binary.AppendUvarint(binary.AppendUvarint(space[:0], uint64(len(key))), uint64(len(value)))
-	size := len(lengths) + len(key) + len(value)
+	lengths := binary.AppendUvarint(binary.AppendUvarint(space[:0], uint64(len(key))), uint64(length))
+	size := len(lengths) + len(key) + length
 	if s.held+size+recordSize > s.Memory && len(s.records) > 0 {
 		if err := s.spill(); err != nil {
 			return err
@@ -55,7 +59,10 @@ func (s *Sorter) Add(key, value []byte) error {
 	s.held += size + recordSize
 	block := s.room(size)
 	s.records = append(s.records, record{block: uint32(s.filled - 1), start: uint32(len(*block))})
-	*block = append(append(append(*block, lengths...), key...), value...)
+	*block = append(append(*block, lengths...), key...)
+	for _, part := range value {
+		*block = append(*block, part...)
+	}
 	return nil
 }
 
