@@ -106,7 +106,9 @@ func ExpectedOf(ctx context.Context) int {
 
 // WithUnread returns a context in which a walk reads no more of its records than their names, and keeps them as
 // they were sent.
-func WithUnread(ctx context.Context) context.Context { return context.WithValue(ctx, unreadKey{}, true) }
+func WithUnread(ctx context.Context) context.Context {
+	return context.WithValue(ctx, unreadKey{}, true)
+}
 
 // IsUnread reports whether WithUnread made the context.
 func IsUnread(ctx context.Context) bool { return ctx.Value(unreadKey{}) != nil }
