@@ -163,6 +163,7 @@ func TestBadInputIsNotSent(t *testing.T) {
 		{"50,001 datasets in one body", &reports.Report{Header: header("Example", time.October),
 			Datasets: slices.Repeat(all(1),
 				50_001)}, "report-datasets: has 50001 entries, more than the 50000 that one request may carry"},
+		{"no report", nil, "report: is nil"},
 		{"no datasets", change(func(r *reports.Report) { r.Datasets = nil }), "report-datasets: is empty"},
 		{"unknown metric", change(func(r *reports.Report) { instance(r).MetricType = "total-downloads" }),
 			`report-datasets[1].performance[0].instance[0].metric-type: is "total-downloads"; the service knows ` +
@@ -170,6 +171,8 @@ func TestBadInputIsNotSent(t *testing.T) {
 		{"unknown access method", change(func(r *reports.Report) { instance(r).AccessMethod = "robot" }),
 			`instance[0].access-method: is "robot"`},
 		{"negative count", change(func(r *reports.Report) { instance(r).Count = -1 }), "instance[0].count: is -1"},
+		{"negative count of a country", change(func(r *reports.Report) { instance(r).CountryCounts[0].Count = -1 }),
+			`country-counts["de"]: is -1`},
 		{"country in capitals", change(func(r *reports.Report) { instance(r).CountryCounts[0].Country = "DE" }),
 			`country-counts["DE"]: is not a lowercase two-letter country code`},
 		{"country twice", change(func(r *reports.Report) { instance(r).CountryCounts[1].Country = "de" }),
@@ -193,6 +196,8 @@ func TestBadInputIsNotSent(t *testing.T) {
 		{"two months", change(func(r *reports.Report) { r.Header.ReportingPeriod.EndDate = "1999-11-30" }),
 			"is not within one month"},
 		{"no report-id", change(func(r *reports.Report) { r.Header.ReportID = " " }), "report-header.report-id: is empty"},
+		{"no created", change(func(r *reports.Report) { r.Header.Created = "" }), "report-header.created: is empty"},
+		{"no release", change(func(r *reports.Report) { r.Header.Release = "" }), "report-header.release: is empty"},
 		{"no creator", change(func(r *reports.Report) { r.Header.CreatedBy = "" }), "report-header.created-by: is empty"},
 		{"creator that ends in an umlaut", change(func(r *reports.Report) { r.Header.CreatedBy = "Repositorä" }),
 			"ends with a character that the service refuses"},
@@ -203,10 +208,26 @@ func TestBadInputIsNotSent(t *testing.T) {
 			`report-datasets[0].data-type: is "Dataset"`},
 		{"no identifier", change(func(r *reports.Report) { r.Datasets[0].DatasetID = nil }),
 			"report-datasets[0].dataset-id: is empty"},
+		{"blank identifier", change(func(r *reports.Report) { r.Datasets[0].DatasetID[0].Value = " " }),
+			"report-datasets[0].dataset-id[0].value: is empty"},
 		{"unknown identifier type", change(func(r *reports.Report) { r.Datasets[0].PublisherID[0].Type = "ror" }),
 			`publisher-id[0].type: is "ror"; the service accepts isni, orcid, grid, urn, client-id; the list may be empty`},
 		{"broken UTF-8", change(func(r *reports.Report) { r.Datasets[0].Title = "a\xff" }),
 			"report-datasets[0].dataset-title: is not valid UTF-8"},
+		{"broken UTF-8 in every text", change(func(r *reports.Report) {
+			d := &r.Datasets[0]
+			d.Platform, d.Publisher, d.URI, d.YOP = "\xff", "\xff", "\xff", "\xff"
+			d.DatasetID[0].Value, d.PublisherID[0].Value = "\xff", "\xff"
+		}), "6 faults:\n\treport-datasets[0].platform: is not valid UTF-8" +
+			"\n\treport-datasets[0].publisher: is not valid UTF-8" +
+			"\n\treport-datasets[0].uri: is not valid UTF-8\n\treport-datasets[0].yop: is not valid UTF-8" +
+			"\n\treport-datasets[0].dataset-id[0].value: is not valid UTF-8" +
+			"\n\treport-datasets[0].publisher-id[0].value: is not valid UTF-8"},
+		{"broken UTF-8 in the header", change(func(r *reports.Report) {
+			h := &r.Header
+			h.ReportName, h.ReportID, h.CreatedBy = "\xff", "\xff", "\xffa"
+		}), "3 faults:\n\treport-header.report-name: is not valid UTF-8\n\treport-header.report-id: is not valid UTF-8" +
+			"\n\treport-header.created-by: is not valid UTF-8"},
 		{"broken UTF-8 in a filter, halves of a letter", change(func(r *reports.Report) {
 			r.Header.ReportFilters = []reports.NameValue{{Name: "\xc3", Value: "\xbc"}}
 		}), "report-header.report-filters[0].name: is not valid UTF-8\n\treport-header.report-filters[0].value: is not " +
@@ -259,7 +280,7 @@ func TestBadInputIsNotSent(t *testing.T) {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
 	}
-	assert.Equal(t, map[datacite.Code]int{"date": 9, "encoding": 9, "limit": 6, "missing": 4, "repeated": 2, "syntax": 1,
+	assert.Equal(t, map[datacite.Code]int{"date": 9, "encoding": 18, "limit": 7, "missing": 8, "repeated": 2, "syntax": 1,
 		"vocabulary": 8}, codes)
 	most := reports.Report{Header: header("Example", time.October), Datasets: slices.Repeat(all(1), reports.MaxDatasets)}
 	require.NoError(t, most.Validate())
@@ -282,6 +303,73 @@ func TestBadInputIsNotSent(t *testing.T) {
 		assert.Equal(t, "id", datacite.Findings(err)[0].Path)
 	}
 	assert.Empty(t, srv.Requests())
+}
+
+// What the service accepts is not refused.
+func TestGoodInput(t *testing.T) {
+	for end := range 128 {
+		r := report("a"+string(rune(end)), 1)
+		accepted := strings.ContainsRune("-._;()/:*~$=", rune(end)) || end >= '0' && end <= '9' ||
+			end >= 'A' && end <= 'Z' || end >= 'a' && end <= 'z'
+		assert.Equal(t, accepted, r.Validate() == nil, "a creator that ends with %q", end)
+	}
+	longest := report(strings.Repeat("a", 255), 1)
+	longest.Header.ReportName, longest.Header.ReportID = strings.Repeat("ä", 255), strings.Repeat("ä", 255)
+	require.NoError(t, longest.Validate())
+	longest.Header.CreatedBy, longest.Header.ReportID = strings.Repeat("a", 256), strings.Repeat("ä", 256)
+	assert.Len(t, datacite.Findings(longest.Validate()), 2)
+
+	d := dataset(0)
+	d.Performance[0].Instance[0].CountryCounts = reports.CountryCounts{{"de", 0}, {"fr", 7}}
+	for _, list := range []struct {
+		of    *[]reports.TypedValue
+		types string
+	}{
+		{&d.DatasetID, "doi DOI proprietary uri"}, {&d.PublisherID, "isni orcid grid urn client-id"},
+		{&d.Dates, "pub-date first-accessed-online proprietary"}, {&d.Contributors, "name orcid isni"},
+		{&d.Attributes, "dataset-version dataset_type proprietary"},
+	} {
+		types := strings.Fields(list.types)
+		validate := func(kind string) error {
+			*list.of = append((*list.of)[:0], reports.TypedValue{Type: kind, Value: "10.5072/a"})
+			r := reports.Report{Header: header("Example", time.October), Datasets: []reports.Dataset{d}}
+			return r.Validate()
+		}
+		require.ErrorContains(t, validate("other"), `[0].type: is "other"; the service accepts `+strings.Join(types, ", "))
+		for _, kind := range types {
+			require.NoError(t, validate(kind))
+		}
+	}
+}
+
+func TestErrorsNameTheOperation(t *testing.T) {
+	broken := roundTripper(func(*http.Request) (*http.Response, error) { return nil, errLost })
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Test, Token: jwt(time.Now().Add(year)), MaxAttempts: 1,
+		HTTPClient: &http.Client{Transport: broken}})
+	require.NoError(t, err)
+	ctx, r, custom := t.Context(), report("Example", 1), &datacite.Request{Method: "GET", Path: "/reports"}
+	large := &reports.Report{Header: packed(r.Header), Datasets: r.Datasets}
+	for op, call := range map[string]func() error{
+		"reports.Get":                func() error { _, err := c.Get(ctx, id); return err },
+		"reports.Open":               func() error { _, err := c.Open(ctx, id); return err },
+		"reports.List":               func() error { _, err := c.List(ctx, nil); return err },
+		"reports.All":                func() error { return lastError(c.All(ctx, nil)) },
+		"reports.Create":             func() error { _, err := c.Create(ctx, r); return err },
+		"reports.Create, compressed": func() error { _, err := c.Create(ctx, large); return err },
+		"reports.Put":                func() error { _, err := c.Put(ctx, id, r); return err },
+		"reports.Put, compressed":    func() error { _, err := c.Put(ctx, id, large); return err },
+		"reports.Verify":             func() error { return c.Verify(ctx, &reports.Receipt{ReportID: id}) },
+		"reports.Do":                 func() error { _, err := c.Do(ctx, custom); return err },
+		"reports.Submit": func() error {
+			_, err := c.Submit(ctx, r.Header, datasets(1), &reports.SubmitOptions{LockDir: t.TempDir(), MaxOutage: 1})
+			return err
+		},
+	} {
+		err := call()
+		require.ErrorIs(t, err, errLost, op)
+		assert.True(t, strings.HasPrefix(err.Error(), strings.TrimSuffix(op, ", compressed")+": "), err)
+		assert.Equal(t, 1, strings.Count(err.Error(), "reports."), err)
+	}
 }
 
 func TestStrangeResponses(t *testing.T) {

@@ -146,6 +146,10 @@ func TestGroupNamesEachFault(t *testing.T) {
 	}{
 		{with(func(r *reports.Row) { r.DOI = "abc" }), `line 7: doi: is "abc", not a DOI such as 10.5072/abc`},
 		{with(func(r *reports.Row) { r.Title = "\xff" }), "line 7: title: is not valid UTF-8"},
+		{with(func(r *reports.Row) { r.YOP = "\xff" }), "line 7: yop: is not valid UTF-8"},
+		{with(func(r *reports.Row) { r.URI = "\xff" }), "line 7: uri: is not valid UTF-8"},
+		{with(func(r *reports.Row) { r.Platform = "\xff" }), "line 7: platform: is not valid UTF-8"},
+		{with(func(r *reports.Row) { r.Publisher = "\xff" }), "line 7: publisher: is not valid UTF-8"},
 		{with(func(r *reports.Row) { r.Date = "October" }), `line 7: date: is "October", not a date`},
 		{with(func(r *reports.Row) { r.Date = "" }), `line 7: date: is ""`},
 		{with(func(r *reports.Row) { r.Metric = "downloads" }),
@@ -196,7 +200,7 @@ func TestGroupNamesEachFault(t *testing.T) {
 			assert.LessOrEqual(t, len(list), 1, "nothing is yielded after a fault")
 		})
 	}
-	assert.Equal(t, map[datacite.Code]int{"doi": 1, "encoding": 1, "date": 2, "vocabulary": 3, "limit": 2, "repeated": 1},
+	assert.Equal(t, map[datacite.Code]int{"doi": 1, "encoding": 5, "date": 2, "vocabulary": 3, "limit": 2, "repeated": 1},
 		codes)
 }
 

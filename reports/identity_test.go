@@ -82,6 +82,15 @@ func TestSomebodyElsesReport(t *testing.T) {
 func TestTheReportThatAPOSTWouldReach(t *testing.T) {
 	srv := deployedServer(t)
 	c := srv.Reports()
+	var others []string
+	for _, period := range []reports.Period{reports.Month(1997, time.October), reports.Month(1999, time.November)} {
+		h := header("Example", time.October)
+		h.ReportingPeriod = period
+		receipt, err := c.Submit(t.Context(), h, datasets(1), nil)
+		require.NoError(t, err)
+		others = append(others, "/reports/"+receipt.ReportID)
+	}
+	requests := len(srv.Requests())
 	first, err := c.Submit(t.Context(), header("Example", time.October), datasets(5),
 		&reports.SubmitOptions{MaxDatasets: 2})
 	require.NoError(t, err)
@@ -105,6 +114,10 @@ func TestTheReportThatAPOSTWouldReach(t *testing.T) {
 		assert.True(t, found.Existing)
 		assert.Equal(t, first.ReportID, found.ID)
 		assert.Len(t, writes(srv), before, "a compressed POST would have added to it")
+	}
+
+	for _, r := range srv.Requests()[requests:] {
+		assert.NotContains(t, others, r.URL.Path, "they are of other months")
 	}
 
 	// A PUT that moves the period leaves the report where it was for the service.

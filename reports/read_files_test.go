@@ -338,7 +338,14 @@ func TestReadFile(t *testing.T) {
 		_, _, err := reports.ReadFile(strings.NewReader(text))
 		assert.Error(t, err, name)
 	}
-	_, _, err := reports.ReadFile(struct{ io.Reader }{strings.NewReader(`{` + datasets + `,` + head + `}`)})
+	behind := strings.NewReader("a line before\n{" + datasets + "," + head + "}")
+	_, err := behind.Seek(int64(len("a line before\n")), io.SeekStart)
+	require.NoError(t, err)
+	h, src, err := reports.ReadFile(behind)
+	require.NoError(t, err, "it is read twice from where it was")
+	assert.Equal(t, "Example", h.CreatedBy)
+	assert.Len(t, collect(t, src), 2)
+	_, _, err = reports.ReadFile(struct{ io.Reader }{strings.NewReader(`{` + datasets + `,` + head + `}`)})
 	assert.ErrorContains(t, err, "put the header first", "a stream cannot be read twice")
 	for name, text := range map[string]string{
 		"cut off":       `{` + head + `,"report-datasets":[{"dataset-title":"a"},{"data`,

@@ -227,6 +227,9 @@ func TestListRefusesWhatTheServiceWouldDrop(t *testing.T) {
 		"ListOptions.CreatedBy value":      {CreatedBy: "a "},
 		"ListOptions.ClientID value":       {ClientID: "a,b"},
 		"ListOptions.Year year":            {Year: 999},
+		"ListOptions.Year year, too":       {Year: 10_000},
+		"ListOptions conflict, too":        {ClientID: "a", Year: 1999},
+		"ListOptions.ClientID value, too":  {ClientID: " a"},
 		"ListOptions.Page.Cursor conflict": {Page: query.Page{Cursor: "1"}},
 		"ListOptions.Page.Size limit":      {Page: query.Page{Size: 1001}},
 		"ListOptions.Page.Number limit":    {Page: query.Page{Number: -1}},
@@ -234,7 +237,11 @@ func TestListRefusesWhatTheServiceWouldDrop(t *testing.T) {
 		_, err := client.List(t.Context(), opts)
 		require.ErrorIs(t, err, datacite.ErrInvalid, want)
 		f := datacite.Findings(err)[0]
-		assert.Equal(t, want, fmt.Sprint(f.Path, " ", f.Code))
+		assert.Equal(t, strings.TrimSuffix(want, ", too"), fmt.Sprint(f.Path, " ", f.Code))
+	}
+	for _, opts := range []*reports.ListOptions{{Year: 1000}, {Year: 9999}, {Page: query.Page{Size: 1000}}} {
+		_, err := client.List(t.Context(), opts)
+		require.NoError(t, err)
 	}
 }
 

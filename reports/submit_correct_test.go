@@ -190,6 +190,13 @@ func TestTheEndOfAMonthThatIsNotOver(t *testing.T) {
 		require.ErrorIs(t, h.EndOn(day), datacite.ErrInvalid, day)
 	}
 	assert.Equal(t, header("Example", time.October), h)
+	other := reports.Exception{Code: 3071}
+	h.Exceptions = []reports.Exception{other}
+	for _, last := range []reports.Date{"1999-10-01", "1999-10-15", "1999-10-31"} {
+		require.NoError(t, h.EndOn(last))
+		assert.Equal(t, other, h.Exceptions[0])
+	}
+	assert.Len(t, h.Exceptions, 1, "those of days before are gone")
 }
 
 // TestTheSameMonthUnderAnotherName is noticed if asked.

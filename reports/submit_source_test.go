@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -111,18 +112,15 @@ func TestLargestEntry(t *testing.T) {
 }
 
 func TestNothingIsLeftToSend(t *testing.T) {
-	all := func(yield func(reports.Dataset, error) bool) {
-		for range 150 {
-			if !yield(reports.Dataset{DataType: "book"}, nil) {
-				return
-			}
-		}
-	}
-	for _, merge := range []bool{false, true} {
+	for _, tt := range []struct {
+		datasets int
+		merge    bool
+	}{{150, false}, {150, true}, {1, false}} {
 		srv := server(t)
+		all := reports.Source(slices.Repeat([]reports.Dataset{{DataType: "book"}}, tt.datasets))
 		leftOut := 0
 		_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), all, &reports.SubmitOptions{
-			MergeRepeats: merge,
+			MergeRepeats: tt.merge,
 			LeaveOut: func(err error) bool {
 				leftOut++
 				assert.NotContains(t, err.Error(), "dataset ", "none has a DOI")
@@ -133,8 +131,8 @@ func TestNothingIsLeftToSend(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.Equal(t, []datacite.Finding{
 			{Path: "report-datasets", Code: "missing",
-				Reason: "has nothing left to send: all 150 datasets have faults"}}, datacite.Findings(err))
-		assert.Equal(t, 150, leftOut)
+				Reason: fmt.Sprintf("has nothing left to send: all %d datasets have faults", tt.datasets)}}, datacite.Findings(err))
+		assert.Equal(t, tt.datasets, leftOut)
 		assert.Empty(t, writes(srv))
 	}
 }
