@@ -59,7 +59,6 @@ func (s *splitter) read(member string, src io.Reader, layers int) error {
 		const shown = 20
 		return s.damaged(at, fmt.Errorf("neither JSON nor gzip nor TAR: it begins with %q", text[:min(len(text), shown)]))
 	}
-	s.send() // the next file may have the same name
 	s.files++
 	if isDocument(text) {
 		return s.documents(at, in)
@@ -102,7 +101,7 @@ func (s *splitter) gzip(member string, src io.Reader, layers int) (err error) {
 // isTAR recognises the first header of a TAR.
 func isTAR(start []byte) bool {
 	const magic = 257
-	return len(start) > magic && bytes.HasPrefix(start[magic:], []byte("ustar"))
+	return bytes.HasPrefix(start[min(len(start), magic):], []byte("ustar"))
 }
 
 // A source counts the bytes read. After an error it returns that error only.
