@@ -207,7 +207,7 @@ func (t *tally) count(c *click) {
 	}
 	machine := c.flags & machineFlag
 	count := t.counts.of(cell{int32(t.span.begin / secondsOfDay), machine, c.country})
-	if v := (visit{t.sessionOf(c), machine}); v != t.visit || t.flags == 0 {
+	if v := (visit{t.sessionOf(c), machine}); v != t.visit {
 		if t.flags != 0 {
 			t.seen[t.visit] = t.flags
 		}
@@ -329,9 +329,9 @@ func appendRows(dst []reports.Row, doi string, list []cellCounts) []reports.Row 
 	slices.SortFunc(list, compareCells)
 	for len(list) > 0 {
 		begin := list[0].begin
-		later := slices.IndexFunc(list, func(at cellCounts) bool { return at.begin != begin })
-		if later < 0 {
-			later = len(list)
+		later := 1
+		for later < len(list) && list[later].begin == begin {
+			later++
 		}
 		row := reports.Row{DOI: doi, Date: dateOf(int64(begin))}
 		for m, name := range metrics {

@@ -50,11 +50,13 @@ func (z *zone) learn(text string, t time.Time) {
 	}
 }
 
-// twoDigits reads a number, or returns more than any such number.
+const noNumber = 100 // more than any of two digits, and than any month
+
+// twoDigits reads a number; noNumber if it is none.
 func twoDigits(text string) int {
 	tens, ones := text[0]-'0', text[1]-'0'
 	if tens > 9 || ones > 9 {
-		return 100
+		return noNumber
 	}
 	return int(tens)*10 + int(ones)
 }
@@ -115,13 +117,13 @@ func (c *webClock) read(text string) (time.Time, error) {
 	return t, nil
 }
 
-// monthNamed returns the month of a name of three letters, or more than any month.
+// monthNamed returns the month of a name of three letters; noNumber if it is none.
 func monthNamed(name string) int {
 	const names = "JanFebMarAprMayJunJulAugSepOctNovDec"
 	if i := strings.Index(names, name); i%3 == 0 {
 		return i/3 + 1
 	}
-	return 100
+	return noNumber
 }
 
 // epoch reads seconds since 1970, of which a unit has so many.

@@ -272,6 +272,8 @@ func TestWordsOfGivenLayouts(t *testing.T) {
 		{`$remote_addr|$request_method|$request_uri`, "192.0.2.1|GET|/data/10.5072/a?x=1", "", "192.0.2.1", page + "?x=1"},
 		{`$remote_addr|$request_method|$uri|$args`, "192.0.2.1|GET|/data/10.5072/a|x=1", "", "192.0.2.1", page + "?x=1"},
 		{`$remote_addr|$request_method|$uri|$args`, "192.0.2.1|GET|/data/10.5072/a|-", "", "192.0.2.1", page},
+		{` %h|%r`, "192.0.2.1|" + get, "", "192.0.2.1", page},
+		{"\n\tLogFormat  %h|%r", "192.0.2.1|" + get, "", "192.0.2.1", page},
 		{`LogFormat %h|%r`, "192.0.2.1|" + get, "", "192.0.2.1", page},
 	} {
 		layout, line := c.layout+`|%t|%s|%{User-Agent}i`, c.line+"|[14/Oct/2026:10:01:00 -0400]|200|M"

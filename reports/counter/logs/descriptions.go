@@ -190,7 +190,7 @@ func (d *Descriptions) add(name string, at time.Time, fields string) error {
 		return nil
 	}
 	about.time = at
-	if hash := access.KeyOf(name) ^ access.KeyOf(fields); hash != about.hash || !ok {
+	if hash := access.KeyOf(name) ^ access.KeyOf(fields); hash != about.hash {
 		s.size += len(fields) - len(about.fields)
 		about.doi, about.fields, about.hash = strings.Clone(name), strings.Clone(fields), hash
 	}

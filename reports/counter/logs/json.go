@@ -83,12 +83,9 @@ func plainJSON(line string) (e counter.Event, ok bool) {
 		case field != nil:
 			*field, rest, ok = plainText(rest)
 		case name == "time":
-			end := strings.IndexByte(rest, ',')
-			if end < 0 {
-				end = strings.IndexByte(rest, '}')
-			}
-			ok = end > 0 && rest[0] == '"' && e.Time.UnmarshalJSON([]byte(rest[:end])) == nil
-			rest = rest[max(end, 0):]
+			end := max(strings.IndexAny(rest, ",}"), 0)
+			ok = strings.HasPrefix(rest, `"`) && e.Time.UnmarshalJSON([]byte(rest[:end])) == nil
+			rest = rest[end:]
 		case name == "request" && strings.HasPrefix(rest, "true"):
 			e.Request, rest = true, rest[len("true"):]
 		case name == "request" && strings.HasPrefix(rest, "false"):

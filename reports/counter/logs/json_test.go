@@ -33,6 +33,7 @@ func TestPlainJSON(t *testing.T) {
 	}
 	for _, line := range []string{
 		``, `{`, `{}`, `{"doi":"\`, `null`, `{"doi":"a"`, `{"doi":"a",}`, `{"doi":"a"}}`, `{"doi":"a"} {}`, `{"DOI":"a"}`, `{"doi":null}`,
+		`{"time":`, `{"time":"`, `{"time":,`, `{"time":null}`,
 		`{"doi":1}`, `{"doi":"\ud800"}`, `{"doi":"\u00e4"}`, `{"doi":"\x"}`, `{"doi":"\u00"}`,
 		"{\"doi\":\"\x01\"}", "{\"doi\":\"\xe4\"}", `{"time":"2026-10-14"}`, `{"time":"2026\u002d10-14T10:00:00Z"}`, `{"time":"2026-10-14T10:00:00Z" }`, `{"request":"true"}`, `{"request":trueish}`, `{"request":1}`, `{"other":"a"}`, `{"other":true}`, `{"other":false}`,
 	} {
