@@ -23,10 +23,7 @@ const lasting = time.Minute
 // outlasting returns a context that ends one minute after another one.
 func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		last := time.AfterFunc(lasting, cancel)
-		context.AfterFunc(longer, func() { last.Stop() })
-	})
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lasting, cancel) })
 	return longer, func() { stop(); cancel() }
 }
 

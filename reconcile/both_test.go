@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -88,6 +89,39 @@ func TestBothWritesOfACorrectionArrive(t *testing.T) {
 						require.NoError(t, err)
 					}
 					assert.Equal(t, after, storedXML(t, srv))
+				})
+			})
+		}
+	}
+}
+
+// Where the first of both writes leaves the XML as it is, what it changes tells whether it has arrived.
+func TestTheFirstWriteOfACorrectionIsSentUntilItArrives(t *testing.T) {
+	const attempts = 5
+	for _, kind := range []datacitetest.FaultKind{datacitetest.FaultDropBefore, datacitetest.FaultDropAfter} {
+		for from := range 2 {
+			t.Run(fmt.Sprint(kind, from), func(t *testing.T) {
+				onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
+					_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/rich", URL: "https://example.org/",
+						Event: dois.EventPublish, Record: rich()})
+					require.NoError(t, err)
+					before := writes(srv)
+					srv.SetFaults(failing(1+from, 1+from+attempts, datacitetest.Fault{Kind: kind}))
+					file := []string{"https://example.org/a.csv"}
+					for o, err := range srv.Reconcile().EnsureAll(t.Context(), each([]reconcile.Desired{{DOI: "10.5072/rich",
+						ContentURL: file, Metadata: &metadata.Record{
+							GeoLocations: []metadata.GeoLocation{{Polygons: metadata.Polygons{square(), square()}}}}}}), nil) {
+						require.NoError(t, err)
+						require.NoError(t, o.Err)
+						assert.Equal(t, reconcile.RoadBoth, o.Road)
+						assert.Equal(t, file, o.Record.ContentURL)
+						assert.Equal(t, 2, strings.Count(string(o.Record.MetadataXML), "<geoLocationPolygon>"))
+					}
+					sent := 2 + attempts
+					if kind == datacitetest.FaultDropAfter && from == 0 {
+						sent-- // it has arrived
+					}
+					assert.Equal(t, sent, writes(srv)-before)
 				})
 			})
 		}

@@ -73,9 +73,8 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 		}
 	}
 	if inXML && len(changes) == 0 && c.xml != nil {
-		c.changes = slices.DeleteFunc(metadata.DiffXML(c.asXML, normal(c.xml)), func(change metadata.Change) bool {
-			return change.Desired == ""
-		})
+		c.changes = append(c.changes, slices.DeleteFunc(metadata.DiffXML(c.asXML, normal(c.xml)),
+			func(change metadata.Change) bool { return change.Desired == "" })...)
 	}
 	if invisible && c.xml != nil {
 		c.changes = append(c.changes, c.invisible()...)

@@ -61,7 +61,7 @@ func (c *comparison) plan(allowLoss bool) (*plan, error) {
 			for _, name := range names {
 				keepItems(name, c.asJSON, c.xml, &c.found.Record)
 			}
-			err = p.byJSON(c, names, words)
+			p.byJSON(c, names, words)
 		case isJSON:
 			p.losses = c.lostInJSON(names)
 			fallthrough
@@ -127,7 +127,8 @@ func (p *plan) correct(c *comparison, names []string) error {
 	}
 	words, asXML := c.sentAsXML()
 	if c.xml == nil || !asXML && !needsXML(pick(c.asJSON, names), datacite.CodeJSON) {
-		return p.byJSON(c, names, words)
+		p.byJSON(c, names, words)
+		return nil
 	}
 	if slices.Contains(names, "publicationYear") && c.saysIssued() {
 		if !slices.Contains(names, "dates") {
@@ -149,7 +150,7 @@ func (p *plan) correct(c *comparison, names []string) error {
 
 // byJSON writes properties as JSON. kept are those that the XML still has as they were sent: the
 // service would write them as it shows them.
-func (p *plan) byJSON(c *comparison, names, kept []string) error {
+func (p *plan) byJSON(c *comparison, names, kept []string) {
 	if c.unreadable != nil {
 		p.losses = append(p.losses, datacite.Finding{Path: "xml", Code: datacite.CodeLoss, Err: c.unreadable,
 			Reason: "would be replaced by what the service writes of the JSON: it cannot be read: " + c.unreadable.Error()})
@@ -170,7 +171,6 @@ func (p *plan) byJSON(c *comparison, names, kept []string) error {
 			p.set(name, normal(c.xml))
 		}
 	}
-	return nil
 }
 
 // saysIssued reports whether the desired dates have the date Issued that the service made of the year. With another
@@ -248,7 +248,8 @@ func (p *plan) upgrade(c *comparison) error {
 	c.readXML()
 	if c.xml == nil { // the service writes it from the JSON
 		p.draft.SchemaVersion = metadata.Namespace
-		return p.byJSON(c, c.metadataChanges(), nil)
+		p.byJSON(c, c.metadataChanges(), nil)
+		return nil
 	}
 	up, err := metadata.Upgrade(bytes.NewReader(c.found.MetadataXML), nil)
 	if err != nil {

@@ -69,6 +69,36 @@ func TestTheRestOfADocumentStaysByteForByte(t *testing.T) {
 			reconcile.RoadBoth},
 		"not in any document": {reconcile.Desired{ContentURL: []string{"https://example.org/a.csv"}}, "", "",
 			reconcile.RoadBoth},
+		"a container": {reconcile.Desired{Container: &dois.Container{Title: "Ice Letters", Type: "Series"}}, "", "",
+			reconcile.RoadBoth},
+		"an item more": {
+			reconcile.Desired{Metadata: &metadata.Record{Descriptions: []metadata.Description{
+				{Description: "one\ntwo", DescriptionType: metadata.DescriptionAbstract},
+				{Description: "More", DescriptionType: metadata.DescriptionMethods}}}},
+			"two</d:description>\n", "two</d:description>\n    <description xmlns=\"http://datacite.org/schema/kernel-4\" " +
+				"descriptionType=\"Methods\">More</description>\n", reconcile.RoadXML,
+		},
+		"changed, beside the date that the service makes of the year": {
+			reconcile.Desired{Metadata: &metadata.Record{Version: "2", Dates: []metadata.Date{
+				{Date: "2020", DateType: metadata.DateIssued}, {Date: "c. 1850", DateType: metadata.DateCollected}}}},
+			"</d:descriptions>\n", "</d:descriptions>\n  <version " +
+				"xmlns=\"http://datacite.org/schema/kernel-4\">2</version>\n", reconcile.RoadXML,
+		},
+		// The service makes a date of the year, until the dates have one.
+		"items around one that stays": {
+			reconcile.Desired{Metadata: &metadata.Record{Dates: []metadata.Date{{Date: "2020", DateType: metadata.DateIssued},
+				{Date: "c. 1850", DateType: metadata.DateCollected}, {Date: "2019", DateType: metadata.DateCreated}}}},
+			"<d:date dateType=\"Collected\">c. 1850</d:date>\n",
+			"<date xmlns=\"http://datacite.org/schema/kernel-4\" dateType=\"Issued\">2020</date>\n    " +
+				"<d:date dateType=\"Collected\">c. 1850</d:date>\n    " +
+				"<date xmlns=\"http://datacite.org/schema/kernel-4\" dateType=\"Created\">2019</date>\n", reconcile.RoadXML,
+		},
+		"a document": {reconcile.Desired{XML: []byte(strings.Replace(odd, "lenght", "length", 1))}, "lenght", "length",
+			reconcile.RoadXML},
+		"a document without what JSON keeps": {
+			reconcile.Desired{XML: []byte(strings.Replace(odd, "\n  <d:language>en</d:language>", "", 1))},
+			"\n  <d:language>en</d:language>", "", reconcile.RoadBoth,
+		},
 		"the URL": {reconcile.Desired{URL: "https://example.org/new"}, "", "", reconcile.RoadJSON},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,17 +109,40 @@ func TestTheRestOfADocumentStaysByteForByte(t *testing.T) {
 				before, err := srv.DOIs().Get(t.Context(), "10.5072/odd", &dois.GetOptions{Detail: true})
 				require.NoError(t, err)
 				tt.desired.DOI = "10.5072/odd"
+				if len(tt.old) > 0 {
+					require.Contains(t, string(before.MetadataXML), tt.old)
+				}
 				planned, err := srv.Reconcile().Ensure(t.Context(), tt.desired, &reconcile.Options{DryRun: true})
 				require.NoError(t, err)
 				assert.Equal(t, tt.road, planned.Road)
+				want := strings.Replace(string(before.MetadataXML), tt.old, tt.new, 1)
+				if tt.road == reconcile.RoadXML { // the service indents what it stores
+					assert.Equal(t, want, strings.TrimSpace(string(planned.Draft.MetadataXML)))
+				}
 				done, err := srv.Reconcile().Ensure(t.Context(), tt.desired, nil)
 				require.NoError(t, err)
 				assert.Equal(t, planned.Changes, done.Changes)
-				assert.Equal(t, strings.Replace(string(before.MetadataXML), tt.old, tt.new, 1), string(done.Record.MetadataXML))
+				assert.Equal(t, want, string(done.Record.MetadataXML))
 				again, err := srv.Reconcile().Ensure(t.Context(), tt.desired, nil)
 				require.NoError(t, err)
 				assert.Empty(t, again.Road, "a second pass sends nothing")
 			})
+		})
+	}
+}
+
+// The date that the service makes of the year stays, where it is said and the year becomes another one.
+func TestAYearBesideItsDate(t *testing.T) {
+	issued := metadata.Date{Date: "2020", DateType: metadata.DateIssued}
+	for _, dates := range [][]metadata.Date{{issued}, {issued, {Date: "2019", DateType: metadata.DateCreated}}} {
+		onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+			_, err := srv.MDS().Register(t.Context(), "10.5072/odd", "https://example.org/odd", mds.XML([]byte(odd)), nil)
+			require.NoError(t, err)
+			done, err := srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: "10.5072/odd",
+				Metadata: &metadata.Record{PublicationYear: "2021", Dates: dates}}, nil)
+			require.NoError(t, err)
+			assert.Equal(t, dates, []metadata.Date(done.Record.Dates))
+			assert.EqualValues(t, "2021", done.Record.PublicationYear)
 		})
 	}
 }
@@ -102,9 +155,7 @@ func TestALossIsNamedBeforeItHappens(t *testing.T) {
 		_, err := srv.DOIs().Create(t.Context(),
 			&dois.Draft{DOI: "10.5072/json", URL: "https://example.org/", Event: dois.EventPublish, Record: rec})
 		require.NoError(t, err)
-		square := metadata.Polygon{Points: []metadata.Point{{Longitude: "0", Latitude: "0"}, {Longitude: "1", Latitude: "0"},
-			{Longitude: "1", Latitude: "1"}, {Longitude: "0", Latitude: "0"}}}
-		places := &metadata.Record{GeoLocations: []metadata.GeoLocation{{Polygons: metadata.Polygons{square, square}}}}
+		places := &metadata.Record{GeoLocations: []metadata.GeoLocation{{Polygons: metadata.Polygons{square(), square()}}}}
 		desired, before := reconcile.Desired{DOI: "10.5072/json", Metadata: places}, writes(srv)
 		done, err := srv.Reconcile().Ensure(t.Context(), desired, nil)
 		require.ErrorIs(t, err, reconcile.ErrLoss)

@@ -125,9 +125,10 @@ func TestDecoder(t *testing.T) {
 		{`{"staff":"A"}`, `{"staff":[{"name":"A"}]}`, ""},
 		{`{"views":{"us":1,"de":2, "at" : 3,"other":4,"":5},"count":1}`, `{"count":1,"views":[{"country":"us","count":1},` +
 			`{"country":"de","count":2},{"country":"at","count":3},{"country":"other","count":4},{"count":5}]}`, ""},
-		{`{"views":{"u{":1,"{u":2,"Us":3,"sU":4,"u":5,"az":6,"za":7,"a\"":8}}`, `{"views":[{"country":"u{","count":1},` +
+		{`{"views":{"u{":1,"{u":2,"Us":3,"sU":4,"u":5,"az":6,"za":7,"a\"":8,"us:a":9}}`, `{"views":[{"country":"u{","count":1},` +
 			`{"country":"{u","count":2},{"country":"Us","count":3},{"country":"sU","count":4},{"country":"u","count":5},` +
-			`{"country":"az","count":6},{"country":"za","count":7},{"country":"a\"","count":8}]}`, ""},
+			`{"country":"az","count":6},{"country":"za","count":7},{"country":"a\"","count":8},` +
+			`{"country":"us:a","count":9}]}`, ""},
 		{`{"views":{}}`, `{"views":[]}`, ""}, {`{"views":null}`, `{}`, ""}, {`{"views":[1],"count":1}`, `{"count":1}`, ""},
 		{`{"inner":[{"staff":["A"],"inner":[{"staff":["B","C"]},{"count":1}]},{"staff":["D"]}],"staff":["E"]}`,
 			`{"staff":[{"name":"E"}],"inner":[{"staff":[{"name":"A"}],"inner":[{"staff":[{"name":"B"},{"name":"C"}]},` +
