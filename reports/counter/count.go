@@ -482,8 +482,8 @@ func (w *worker) run(ctx context.Context) error {
 		return nil
 	}
 	for rec, err := range w.sorter.Keys() {
-		if err != nil || ctx.Err() != nil {
-			return cmp.Or(err, ctx.Err())
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
 		}
 		c := record(rec).click()
 		if !bytes.Equal(c.doi, doi) {

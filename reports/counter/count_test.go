@@ -104,6 +104,9 @@ func makeLog(r *rand.Rand, zones []*time.Location) randomLog {
 		e := users[r.IntN(len(users))]
 		e.DOI, e.Time, e.Request = pick("10.5072/a", "10.5072/A", "doi:10.5072/a", "10.5072/b"), at, r.IntN(2) == 0
 		e.URL, e.Country = pick(urls...), pick(countries...)
+		if e.User+e.Cookie+e.Session != "" { // from wherever
+			e.Address = pick("192.0.2.1", "192.0.2.2", "")
+		}
 		if r.IntN(8) == 0 {
 			e.Access = reports.AccessMethod(pick("regular", "machine"))
 		}

@@ -303,6 +303,7 @@ func TestWhatADayStates(t *testing.T) {
 		"shrunk": {"a: 5a 5b 6a", "a: 5a 6a", "2026-02-05: was counted from a (2 accesses)",
 			"5: 1, 6: 1; kept "},
 		"replaced on the day":        {"a: 5a", "a: 5b", "2026-02-05: was counted from a (1 access)", "5: 1; kept "},
+		"replaced by days around it": {"a: 6a", "a: 5a 7a", "2026-02-06: was counted from a (1 access)", "5: 1, 7: 1; kept "},
 		"replaced by an earlier day": {"a: 5a", "a: 4a", "2026-02-05: was counted from a (1 access)", "4: 1; kept "},
 		"after midnight, filtered out": {"a: 5a 6a*", "a: 5a", "2026-02-05: was counted from a (2 accesses)",
 			"5: 1; kept "},

@@ -24,7 +24,8 @@ func TestPatternsByTheirTexts(t *testing.T) {
 		assert.Equal(t, text, p.text)
 		assert.Equal(t, !strings.ContainsAny(text, `^$()+?[]|é\{.`), p.isLiteral, text)
 	}
-	a := Robots()
+	a, err := NewAgents(append(Robots().Patterns(), "ab", "a", "é")...)
+	require.NoError(t, err)
 	placed := slices.Clone(a.others)
 	assert.Empty(t, a.byPair[0])
 	for number, of := range a.byPair {
