@@ -152,7 +152,7 @@ func (r *Record) onlyInXML() (lost []datacite.Finding) {
 	if err != nil {
 		return nil // there is none
 	}
-	inXML.DOI, inXML.AlternateIdentifiers = "", slices.Clone(inXML.Alternates())
+	inXML.DOI = ""
 	inXML.AlternateIdentifiers = slices.DeleteFunc(inXML.AlternateIdentifiers, func(a metadata.AlternateIdentifier) bool {
 		return a.AlternateIdentifier == r.URL || doi.Equal(a.AlternateIdentifier, r.DOI) // the service does not show them
 	})
@@ -323,9 +323,6 @@ func (d *Draft) attributes() (map[string]any, error) {
 		return nil, err
 	}
 	delete(attributes, "doi")
-	if d.AlternateIdentifiers != nil {
-		delete(attributes, "identifiers") // the service would keep these and drop the others
-	}
 	for name, text := range map[string]string{
 		"doi": d.DOI, "prefix": d.Prefix, "url": d.URL, "event": string(d.Event), "reason": d.Reason,
 		"xml": base64.StdEncoding.EncodeToString(d.MetadataXML),

@@ -79,10 +79,10 @@ var containerJSON = jsonlex.NewObject(
 	jsonlex.Field("identifiers", func(d *decoder, c *Container) { c.Identifiers = readIdentifiers(d) }),
 )
 
-var readIdentifiers = jsonlex.List[[]metadata.Identifier](jsonlex.NewObject(
-	jsonlex.Field("identifier", func(d *decoder, i *metadata.Identifier) { i.Identifier = d.Text() }),
-	jsonlex.Field("identifierType", func(d *decoder, i *metadata.Identifier) { i.IdentifierType = d.Word() }),
-).Or(func(d *decoder, i *metadata.Identifier) { i.Identifier = d.Text() }).Item)
+var readIdentifiers = jsonlex.List[[]ContainerIdentifier](jsonlex.NewObject(
+	jsonlex.Field("identifier", func(d *decoder, i *ContainerIdentifier) { i.Identifier = d.Text() }),
+	jsonlex.Field("identifierType", func(d *decoder, i *ContainerIdentifier) { i.IdentifierType = d.Word() }),
+).Or(func(d *decoder, i *ContainerIdentifier) { i.Identifier = d.Text() }).Item)
 
 var readSeries = jsonlex.List[Series](jsonlex.NewObject(
 	jsonlex.Field("yearMonth", func(d *decoder, c *Count) { c.YearMonth = d.Text() }),
@@ -171,10 +171,15 @@ func (r *Record) takeName(id string) error {
 			own = append(own, name{n.path, parsed})
 		}
 	}
-	for i, other := range r.Identifiers {
+	var others []ContainerIdentifier
+	if len(own) == 0 && r.Has("identifiers") {
+		_ = jsonlex.Unmarshal(r.member("identifiers"), &others, func(d *decoder, list *[]ContainerIdentifier) {
+			*list = readIdentifiers(d)
+		}) // it was read before
+	}
+	for i, other := range others {
 		parsed, err := doi.Parse(other.Identifier)
-		if err == nil && other.IdentifierType == string(metadata.IdentifierDOI) && (len(own) == 0 ||
-			strings.HasPrefix(own[0].path, "identifiers")) {
+		if err == nil && other.IdentifierType == string(metadata.IdentifierDOI) {
 			own = append(own, name{fmt.Sprintf("identifiers[%d]", i), parsed})
 		}
 	}
@@ -211,34 +216,6 @@ func resourceType(data []byte) (kind string, resource bool) {
 		}
 	}
 	return kind, false
-}
-
-// settle makes of what was read what it means.
-func (r *Record) settle() {
-	r.unite()
-	r.Warnings = append(r.Warnings, metadata.Unescape(&r.Record, r.MetadataXML)...)
-}
-
-// unite makes one list of the two that alternate identifiers come in.
-func (r *Record) unite() {
-	listed := r.AlternateIdentifiers
-	r.AlternateIdentifiers = nil
-	switch copied := r.Alternates(); {
-	case len(copied) == 0, slices.Equal(listed, copied):
-	case len(listed) == 0:
-		listed = copied
-	default:
-		known := make(map[metadata.AlternateIdentifier]bool, len(listed))
-		for _, id := range listed {
-			known[id] = true
-		}
-		for _, id := range copied {
-			if !known[id] {
-				listed = append(listed, id)
-			}
-		}
-	}
-	r.AlternateIdentifiers, r.Identifiers = listed, nil
 }
 
 // readAttributes reads the attributes of a record, which the service stores, or which are from a file.
@@ -346,9 +323,11 @@ func (e *envelope) finish(d *decoder) error {
 		return d.Err()
 	}
 	e.record.DOI = cmp.Or(e.record.DOI, e.id)
-	if e.record.Included = e.included; !e.unread {
-		e.record.settle()
+	if e.record.Included = e.included; e.unread {
+		return nil
 	}
+	d.Settle() // what depends on the name
+	e.record.Warnings = append(e.record.Warnings, metadata.Unescape(&e.record.Record, e.record.MetadataXML)...)
 	return nil
 }
 

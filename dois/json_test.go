@@ -42,6 +42,8 @@ func TestRecordFromResource(t *testing.T) {
 		`{"id":"10.5072/a","type":"dois","attributes":null}`: "no attributes",
 		`[]`:                                   "no attributes",
 		`{"doi":"10.5072/a","id":"10.5072/b"}`: `id: is "10.5072/b", and doi is "10.5072/a"; a record has one name`,
+		`{"identifiers":[{"identifier":"10.5072/a","identifierType":"DOI"},{"identifier":"10.5072/b","identifierType":"DOI"}]}`: `identifiers[1]: ` +
+			`is "10.5072/b", and identifiers[0] is "10.5072/a"`,
 		`{"doi":"10.5072/a","identifiers":[{"identifier":"10.5072/b","identifierType":"DOI"}],"prefix":"10.5072","suffix":"c"}`: `prefix and suffix: is "10.5072/c"`,
 	} {
 		require.ErrorContains(t, json.Unmarshal([]byte(text), &inside), want, text)

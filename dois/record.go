@@ -125,7 +125,13 @@ type Container struct {
 	FirstPage      string `json:"firstPage,omitempty"`
 	LastPage       string `json:"lastPage,omitempty"`
 
-	Identifiers []metadata.Identifier `json:"identifiers,omitempty"`
+	Identifiers []ContainerIdentifier `json:"identifiers,omitempty"`
+}
+
+// A ContainerIdentifier is one of several names of a [Container], such as an ISSN.
+type ContainerIdentifier struct {
+	Identifier     string `json:"identifier"`
+	IdentifierType string `json:"identifierType,omitempty"`
 }
 
 // A Resource is an object of another type in a response, such as the repository account of

@@ -130,7 +130,7 @@ func TestEveryShapeOfARecord(t *testing.T) {
 		assert.Nil(t, r.Citations)
 		assert.Equal(t, []metadata.AlternateIdentifier{
 			{AlternateIdentifier: "core-17", AlternateIdentifierType: "Local accession number"},
-		}, r.Alternates(), "another attribute has them too")
+		}, []metadata.AlternateIdentifier(r.AlternateIdentifiers), "another attribute has them too")
 	})
 	scene("only some fields", func(t *testing.T, srv *datacitetest.Server) {
 		r := list(t, srv, dois.ListOptions{Fields: []string{"doi", "titles"}})
@@ -165,7 +165,7 @@ func TestAttributesOfOddTypes(t *testing.T) {
 	}{
 		"container": {`"container":{"type":"Series","title":"S","volume":7,"identifiers":[{"identifier":"1",` +
 			`"identifierType":"ISSN"}]}`, func(r *dois.Record) any { return r.Container }, dois.Container{Type: "Series",
-			Title: "S", Volume: "7", Identifiers: []metadata.Identifier{{Identifier: "1", IdentifierType: "ISSN"}}}},
+			Title: "S", Volume: "7", Identifiers: []dois.ContainerIdentifier{{Identifier: "1", IdentifierType: "ISSN"}}}},
 		"xml": {`"xml":"PHJlc291cmNlLz4="`, func(r *dois.Record) any {
 			return string(r.MetadataXML)
 		}, "<resource/>"},
@@ -173,11 +173,11 @@ func TestAttributesOfOddTypes(t *testing.T) {
 		"xml an object":      {`"xml":{"a":1}`, func(r *dois.Record) any { return len(r.MetadataXML) }, 0},
 		"container a string": {`"container":"S"`, func(r *dois.Record) any { return r.Container.Title }, ""},
 		"identifier null": {`"identifiers":[{"identifier":null,"identifierType":"DOI"}]`, func(r *dois.Record) any {
-			return len(r.Alternates())
+			return len(r.AlternateIdentifiers)
 		}, 0},
 		"identifier with the DOI": {`"identifiers":[{"identifier":"https://doi.org/10.5072/x","identifierType":"DOI"},` +
 			`{"identifier":"7","identifierType":"local"}]`, func(r *dois.Record) any {
-			return r.Alternates()[0].AlternateIdentifier
+			return r.AlternateIdentifiers[0].AlternateIdentifier
 		}, "7"},
 		"content urls null": {`"contentUrl":null`, func(r *dois.Record) any { return len(r.ContentURL) }, 0},
 		"content urls": {`"contentUrl":["a","b"]`, func(r *dois.Record) any {
@@ -222,6 +222,17 @@ func TestAttributesOfOddTypes(t *testing.T) {
 			assert.Equal(t, tt.want, tt.read(&again), "what is written can be read again: %s", written)
 		})
 	}
+}
+
+// The name of a record may come with the resource alone, beside identifiers that have it, too, and another DOI.
+func TestNameOutsideTheIdentifiers(t *testing.T) {
+	client := scripted(t, nil, reply(200, `{"data":{"id":"10.5072/x","attributes":{"identifiers":[
+		{"identifier":"https://doi.org/10.5072/y","identifierType":"DOI"},
+		{"identifier":"https://doi.org/10.5072/X","identifierType":"DOI"}]}}}`))
+	r := must(client.Get(t.Context(), "10.5072/x", nil))(t)
+	assert.Equal(t, "10.5072/x", r.DOI)
+	assert.Equal(t, metadata.List[metadata.AlternateIdentifier]{
+		{AlternateIdentifier: "https://doi.org/10.5072/y", AlternateIdentifierType: "DOI"}}, r.AlternateIdentifiers)
 }
 
 // TestWriteBackLosesNothing refuses to write back what was read without the
@@ -292,7 +303,6 @@ func filled() *dois.Record {
 	n := 0
 	fill(reflect.ValueOf(r).Elem(), &n)
 	r.PublicationYear = "2020"
-	r.Identifiers = nil // the same as AlternateIdentifiers
 	return r
 }
 
@@ -432,27 +442,17 @@ func values(v any) []string {
 	return out
 }
 
-// Of the two lists a draft may have of the same, the service would keep the one
-// that nobody changed.
+// Of the two lists that a record may come with, the service would keep the one that nobody changed.
 func TestDraftSendsOneListOfIdentifiers(t *testing.T) {
-	old := metadata.List[metadata.Identifier]{{Identifier: "old", IdentifierType: "local"}}
-	for name, tt := range map[string]struct {
-		record metadata.Record
-		want   string
-	}{
-		"one": {metadata.Record{AlternateIdentifiers: []metadata.AlternateIdentifier{
-			{AlternateIdentifier: "new", AlternateIdentifierType: "local"}}}, `{"alternateIdentifiers":[{"alternateIdentifier":"new","alternateIdentifierType":"local"}]}`},
-		"other": {metadata.Record{Identifiers: old}, `{"identifiers":[{"identifier":"old","identifierType":"local"}]}`},
-		"both": {metadata.Record{Identifiers: old,
-			AlternateIdentifiers: []metadata.AlternateIdentifier{
-				{AlternateIdentifier: "new"}}}, `{"alternateIdentifiers":[{"alternateIdentifier":"new",` +
-			`"alternateIdentifierType":""}]}`},
-		"cleared": {metadata.Record{Identifiers: old, AlternateIdentifiers: []metadata.AlternateIdentifier{}},
-			`{"alternateIdentifiers":[]}`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			assert.JSONEq(t, tt.want, sent(t, &dois.Draft{Record: tt.record}))
-		})
+	const others, copied = `"alternateIdentifiers":[{"alternateIdentifier":"old","alternateIdentifierType":"local"}]`,
+		`"identifiers":[{"identifier":"old","identifierType":"local"}]`
+	for _, read := range []string{others, copied, copied + "," + others} {
+		d := must(recordFrom(t, `{"doi":"10.5072/x",`+read+`}`).Draft())(t)
+		assert.JSONEq(t, `{"doi":"10.5072/x",`+others+`}`, sent(t, d), read)
+		d.AlternateIdentifiers[0].AlternateIdentifier = "new"
+		assert.JSONEq(t, `{"doi":"10.5072/x",`+strings.Replace(others, "old", "new", 1)+`}`, sent(t, d), read)
+		d.AlternateIdentifiers = d.AlternateIdentifiers[:0]
+		assert.JSONEq(t, `{"doi":"10.5072/x","alternateIdentifiers":[]}`, sent(t, d), read)
 	}
 }
 

@@ -214,7 +214,7 @@ func TestEachAttributeCanBeRemoved(t *testing.T) {
 		"container":{"title":"Series","type":"Series"},"relatedItems":[{"relatedItemType":"Book","relationType":"References","titles":[{"title":"B"}]}],"doi":`, 1)
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		ctx, client := t.Context(), srv.DOIs()
-		names := []string{"url", "reason", "contentUrl", "container", "alternateIdentifiers"}
+		names := []string{"url", "reason", "contentUrl", "container", "identifiers"}
 		for field := range reflect.TypeFor[metadata.Record]().Fields() {
 			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" {
 				names = append(names, name)

@@ -278,15 +278,6 @@ func TestRecord_Findings(t *testing.T) {
 				{AlternateIdentifier: "10.5072/y", AlternateIdentifierType: "doi"}, {AlternateIdentifierType: "local"}}
 		}, []string{"warning lossy alternateIdentifiers[0].alternateIdentifierType",
 			"warning lossy alternateIdentifiers[1].alternateIdentifier"}},
-		{"the same under two names", func(r *metadata.Record) {
-			r.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "7", AlternateIdentifierType: "local"}}
-			r.Identifiers = []metadata.Identifier{{Identifier: r.DOI, IdentifierType: "DOI"},
-				{Identifier: "7", IdentifierType: "local"}}
-		}, nil},
-		{"others under the other name", func(r *metadata.Record) {
-			r.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "7", AlternateIdentifierType: "local"}}
-			r.Identifiers = []metadata.Identifier{{Identifier: "8", IdentifierType: "local"}}
-		}, []string{"warning lossy identifiers"}},
 		{"HTML", func(r *metadata.Record) {
 			r.Titles[0].Title = "H<sub>2</sub>O <b>and</b> <span class='x'>D</span>, a < b"
 			r.Descriptions = []metadata.Description{

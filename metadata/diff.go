@@ -37,7 +37,7 @@ func (c Change) String() string {
 // titles, white space around a value: XML loses it, and the year is stored as a number.
 // [Record.Findings] warns of values that the service changes or drops. Diff ignores
 // the losses of both XML and JSON. It does not compare Extra, Breaks, SchemaVersion and the
-// types that the service derives, and takes Identifiers as AlternateIdentifiers.
+// types that the service derives.
 //
 // The order matters for creators, contributors, titles, affiliations and the points of a
 // polygon.
@@ -54,7 +54,7 @@ func DiffXML(wanted, found *Record) []Change {
 }
 
 func diff(wanted, found *Record, isXML bool) []Change {
-	e, w, f := resourceElement(), cmp.Or(wanted, &Record{}).withAlternates(), cmp.Or(found, &Record{}).withAlternates()
+	e, w, f := resourceElement(), cmp.Or(wanted, &Record{}), cmp.Or(found, &Record{})
 	var differing []value // properties that are not the same text by text, as most are
 	for i := range e.elements {
 		if p := &e.elements[i]; p.values != nil && !p.same(w, f) {

@@ -46,7 +46,6 @@ var allowances = []allowance{
 		"are not in the schema, and ignored in JSON", "lupo params_sanitizer.rb", nil},
 	{"schemaVersion types.schemaOrg types.citeproc types.bibtex types.ris",
 		"are set by the service", "lupo doi.rb (update_types), params_sanitizer.rb (add_schema_version)", nil},
-	{"identifiers", "are alternateIdentifiers", "lupo datacite_doi_serializer.rb", nil},
 	{"nameIdentifiers.extra affiliation.extra descriptions.breaks", "are in XML only",
 		"bolognese datacite_reader.rb, author_utils.rb", nil},
 	{"*", "white space around a text and U+FEFF are removed, and CR becomes LF; the year is a number",

@@ -34,7 +34,7 @@ func (r *Record) findings(isStrict bool) []datacite.Finding {
 	}
 	c := &checker{isStrict: isStrict}
 	c.characters(nil, reflect.ValueOf(r).Elem())
-	resourceElement().check(c, nil, r.withAlternates())
+	resourceElement().check(c, nil, r)
 	return c.findings
 }
 

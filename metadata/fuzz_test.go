@@ -102,7 +102,6 @@ func FuzzRecordJSON(f *testing.F) {
 			Coordinate   metadata.Coordinate
 			Affiliation  metadata.Affiliation
 			Related      metadata.List[metadata.RelatedItem]
-			Identifiers  metadata.List[metadata.Identifier]
 		}
 		v := reflect.ValueOf(&rec).Elem()
 		for _, field := range v.Fields() {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
@@ -13,12 +14,6 @@ import (
 type AlternateIdentifier struct {
 	AlternateIdentifier     string `json:"alternateIdentifier"`
 	AlternateIdentifierType string `json:"alternateIdentifierType"` // mandatory, or the service refuses the list
-}
-
-// Identifier is an alternate identifier in [Record].Identifiers.
-type Identifier struct {
-	Identifier     string `json:"identifier"`
-	IdentifierType string `json:"identifierType,omitempty"`
 }
 
 var alternateElement = sync.OnceValue(func() *element[AlternateIdentifier] {
@@ -39,13 +34,68 @@ var alternateElement = sync.OnceValue(func() *element[AlternateIdentifier] {
 	)
 })
 
-// identifierElement is for JSON only.
-var identifierElement = sync.OnceValue(func() *element[Identifier] {
-	return newElement("", textOnly,
-		text("identifier", anyText, func(i *Identifier) *string { return &i.Identifier }),
-		attribute("identifierType", anyWord, func(i *Identifier) *string { return &i.IdentifierType }),
-	)
-})
+// readIdentifiers reads the other list of alternate identifiers in JSON.
+var readIdentifiers = jsonlex.List[List[AlternateIdentifier]](jsonlex.NewObject(
+	jsonlex.Field("identifier", func(d *decoder, a *AlternateIdentifier) { a.AlternateIdentifier = d.Text() }),
+	jsonlex.Field("identifierType", func(d *decoder, a *AlternateIdentifier) { a.AlternateIdentifierType = d.Word() }),
+).Or(func(d *decoder, a *AlternateIdentifier) { a.AlternateIdentifier = d.Text() }).Item)
+
+// identifiersMember is read when the rest of the record is: it may have the DOI, and what AlternateIdentifiers has, too.
+func identifiersMember() member[Record] {
+	return jsonlex.Field("identifiers", func(d *decoder, r *Record) {
+		list := readIdentifiers(d)
+		d.Later(func() { r.takeIdentifiers(list) })
+	})
+}
+
+// takeIdentifiers adds what the other list has. Up to 2019, responses had the DOI there, too, and DataCite's own JSON
+// schema has it only there.
+func (r *Record) takeIdentifiers(list List[AlternateIdentifier]) {
+	isEmpty := len(list) == 0
+	if r.DOI == "" {
+		r.DOI = onlyDOI(list)
+	}
+	own := doiRule.bare(r.DOI)
+	list = slices.DeleteFunc(list, func(a AlternateIdentifier) bool {
+		name, isDOI := a.doi()
+		return isDOI && (name == "" || strings.EqualFold(name, own))
+	})
+	switch {
+	case r.AlternateIdentifiers == nil && (isEmpty || len(list) > 0):
+		r.AlternateIdentifiers = list
+		return
+	case slices.Equal(list, r.AlternateIdentifiers):
+		return
+	}
+	known := make(map[AlternateIdentifier]bool, len(r.AlternateIdentifiers))
+	for _, a := range r.AlternateIdentifiers {
+		known[a] = true
+	}
+	for _, a := range list {
+		if !known[a] {
+			r.AlternateIdentifiers = append(r.AlternateIdentifiers, a)
+		}
+	}
+}
+
+// onlyDOI is the DOI in a list without a second one.
+func onlyDOI(list []AlternateIdentifier) (only string) {
+	for _, a := range list {
+		switch name, isDOI := a.doi(); {
+		case !isDOI || !doiPattern().MatchString(name) || strings.EqualFold(name, only):
+		case only != "":
+			return ""
+		default:
+			only = name
+		}
+	}
+	return only
+}
+
+func (a AlternateIdentifier) doi() (name string, isDOI bool) {
+	isDOI = a.AlternateIdentifierType == string(IdentifierDOI)
+	return doiRule.bare(xmlscan.Trim(a.AlternateIdentifier)), isDOI
+}
 
 // The DOI of a record. The schema wants it in the document, and the service takes
 // it from the path of the request, so only documents are checked for it.
@@ -78,30 +128,14 @@ func identifierTypeRule(value string) *fault {
 	return warning(datacite.CodeIdentifier, "the identifierType of a record is DOI")
 }
 
-// Alternates returns the other names of the resource: AlternateIdentifiers or, if that is
-// nil, Identifiers without the record's own DOI, which responses contained until 2019.
-func (r *Record) Alternates() []AlternateIdentifier {
-	if r == nil {
-		return nil
-	}
-	if r.AlternateIdentifiers != nil {
-		return r.AlternateIdentifiers
-	}
-	var out []AlternateIdentifier
-	for _, id := range r.Identifiers {
-		if !r.isOwn(id) {
-			out = append(out, AlternateIdentifier{AlternateIdentifier: id.Identifier,
-				AlternateIdentifierType: id.IdentifierType})
-		}
-	}
-	return out
-}
-
 // OwnNames returns a warning for each alternate identifier that is the DOI or the URL with
 // which the record is registered: the service stores it, but shows it neither in JSON nor in
 // searches. [Record.Findings] does not report these, because it does not know the URL.
 func (r *Record) OwnNames(doi, url string) (found []datacite.Finding) {
-	for i, a := range r.Alternates() {
+	if r == nil {
+		return nil
+	}
+	for i, a := range r.AlternateIdentifiers {
 		if value := a.AlternateIdentifier; value != "" && (value == url || strings.EqualFold(value, doi)) {
 			found = append(found, warning(datacite.CodeLossy,
 				"the service does not show an alternate identifier that is the DOI or its URL").
@@ -109,35 +143,4 @@ func (r *Record) OwnNames(doi, url string) (found []datacite.Finding) {
 		}
 	}
 	return found
-}
-
-// withAlternates returns the record with its Alternates as AlternateIdentifiers.
-func (r *Record) withAlternates() *Record {
-	if r.Identifiers == nil {
-		return r
-	}
-	whole := *r
-	whole.AlternateIdentifiers = r.Alternates()
-	return &whole
-}
-
-// isOwn reports whether id is the DOI of the record, or an empty DOI.
-func (r *Record) isOwn(id Identifier) bool {
-	if id.IdentifierType != string(IdentifierDOI) {
-		return false
-	}
-	name := doiRule.bare(xmlscan.Trim(id.Identifier))
-	return name == "" || strings.EqualFold(name, doiRule.bare(r.DOI))
-}
-
-// checkIdentifiers compares the two lists of other names.
-func checkIdentifiers(c *checker, _ *path, r *Record) {
-	if r.AlternateIdentifiers == nil || r.Identifiers == nil {
-		return
-	}
-	if other := (&Record{DOI: r.DOI, Identifiers: r.Identifiers}).Alternates(); !slices.Equal(other,
-		r.AlternateIdentifiers) {
-		c.warn(datacite.CodeLossy, (*path)(nil).dot("identifiers"), "",
-			"identifiers and alternateIdentifiers differ, and only one of them is kept; leave the other empty")
-	}
 }

@@ -43,7 +43,8 @@ var sentJSON = sync.OnceValue(func() *jsonlex.Object[sent] {
 // ParseJSON reads a record in the form of the DOI query interface: the object of its
 // attributes. A member of an unexpected type is not an error: where a property needs
 // another type, a number is read as text, and a single value as a list of one; anything
-// else is left out. The service's escapes are undone, with the XML if there is the member xml
+// else is left out. Without the member doi, the one DOI among the identifiers is the record's, as in DataCite's own JSON
+// schema. The service's escapes are undone, with the XML if there is the member xml
 // (see [Unescape]); package dois also names the texts that it has to guess. Input that is not a JSON
 // object in UTF-8, or takes more than 100 MiB of memory, is a [*datacite.ValidationError]. Any other
 // error is that of the reader.

@@ -1,6 +1,7 @@
 package metadata_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"io/fs"
 	"strings"
@@ -64,9 +65,6 @@ func TestRecord_readsOddJSON(t *testing.T) {
 				Point: metadata.Point{Longitude: "-71.0320", Latitude: "41.090"},
 				Box:   metadata.Box{West: "0", East: "1", South: "-1e1", North: "2"},
 			}}}},
-		{"identifiers of the list view",
-			`{"identifiers":[{"identifier":"12345","identifierType":"local"},{"identifier":null,"identifierType":"URL"}]}`,
-			record{Identifiers: []metadata.Identifier{{Identifier: "12345", IdentifierType: "local"}, {IdentifierType: "URL"}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := must(metadata.ParseJSON(strings.NewReader(tt.json)))(t)
@@ -147,8 +145,9 @@ func TestRecord_writesJSON(t *testing.T) {
 		Publisher:       metadata.Publisher{Name: "P"},
 		PublicationYear: metadata.YearOf(54),
 		Subjects:        []metadata.Subject{},
-		Identifiers:     []metadata.Identifier{{Identifier: "acc-1", IdentifierType: "Accession"}},
-		RightsList:      []metadata.Rights{metadata.SPDX("CC0-1.0")},
+		AlternateIdentifiers: []metadata.AlternateIdentifier{
+			{AlternateIdentifier: "acc-1", AlternateIdentifierType: "Accession"}},
+		RightsList: []metadata.Rights{metadata.SPDX("CC0-1.0")},
 		GeoLocations: []metadata.GeoLocation{{
 			Point: metadata.Point{Longitude: "-71.5", Latitude: "+1"},
 			Polygons: metadata.Polygons{{
@@ -166,7 +165,7 @@ func TestRecord_writesJSON(t *testing.T) {
 		"publisher": "P",
 		"publicationYear": "0054",
 		"subjects": [],
-		"identifiers": [{"identifier": "acc-1", "identifierType": "Accession"}],
+		"alternateIdentifiers": [{"alternateIdentifier": "acc-1", "alternateIdentifierType": "Accession"}],
 		"rightsList": [{"rightsUri": "https://spdx.org/licenses/CC0-1.0", "rightsIdentifier": "CC0-1.0",
 			"rightsIdentifierScheme": "SPDX", "schemeUri": "https://spdx.org/licenses/"}],
 		"geoLocations": [{
@@ -180,22 +179,46 @@ func TestRecord_writesJSON(t *testing.T) {
 	assert.Contains(t, string(data), `"pointLatitude": "0.50"`, "every digit stays")
 }
 
-// The other names of a resource come as one member or the other, or as both with
-// the same content. None is lost on the way to JSON or XML, and none doubled.
+// The other names of a resource come as one member or the other, or as both with the same content; records up to 2019
+// have their DOI among them, and those of DataCite's own JSON schema nowhere else. No name is lost or doubled, in
+// JSON or XML.
 func TestRecord_keepsAlternateIdentifiers(t *testing.T) {
-	const accession = `{"alternateIdentifiers":[{"alternateIdentifier":"acc-1","alternateIdentifierType":"Accession"}]}`
-	const copied = `{"identifiers":[{"identifier":"acc-1","identifierType":"Accession"}]}`
-	const both = `{"alternateIdentifiers":[{"alternateIdentifier":"acc-1","alternateIdentifierType":"Accession"}],` +
-		`"identifiers":[{"identifier":"acc-1","identifierType":"Accession"}]}`
-	for _, document := range []string{accession, copied, both} {
-		var rec metadata.Record
-		require.NoError(t, json.Unmarshal([]byte(document), &rec))
-		data := must(json.Marshal(rec))(t)
-		assert.JSONEq(t, document, string(data))
-		written := must(rec.XML())(t)
-		assert.Equal(t, metadata.List[metadata.AlternateIdentifier]{
-			{AlternateIdentifier: "acc-1", AlternateIdentifierType: "Accession"}},
-			parse(t, string(written)).AlternateIdentifiers)
+	type list = metadata.List[metadata.AlternateIdentifier]
+	const accession = `"alternateIdentifiers":[{"alternateIdentifier":"acc-1","alternateIdentifierType":"Accession"}]`
+	const copied = `"identifiers":[{"identifier":"acc-1","identifierType":"Accession"}]`
+	const own = `{"identifier":"https://doi.org/10.5072/X","identifierType":"DOI"}`
+	const other = `{"identifier":"10.5072/other","identifierType":"DOI"}`
+	acc, otherDOI := metadata.AlternateIdentifier{AlternateIdentifier: "acc-1", AlternateIdentifierType: "Accession"},
+		metadata.AlternateIdentifier{AlternateIdentifier: "10.5072/other", AlternateIdentifierType: "DOI"}
+	for text, want := range map[string]metadata.Record{
+		`{` + accession + `}`:                        {AlternateIdentifiers: list{acc}},
+		`{` + copied + `}`:                           {AlternateIdentifiers: list{acc}},
+		`{` + copied + `,` + accession + `}`:         {AlternateIdentifiers: list{acc}},
+		`{` + accession + `,` + copied + `}`:         {AlternateIdentifiers: list{acc}},
+		`{` + copied + `,"alternateIdentifiers":[]}`: {AlternateIdentifiers: list{acc}},
+		`{"doi":"10.5072/x","identifiers":[` + other + `,"7"],` + accession + `}`: {DOI: "10.5072/x", AlternateIdentifiers: list{
+			acc, otherDOI, {AlternateIdentifier: "7"}}},
+		`{"identifiers":[{"identifier":null,"identifierType":"URL"}]}`: {AlternateIdentifiers: list{
+			{AlternateIdentifierType: "URL"}}},
+		`{"identifiers":[` + own + `,{"identifier":null,"identifierType":"DOI"}],"doi":"10.5072/x"}`: {DOI: "10.5072/x"},
+		`{"identifiers":[` + own + `],"alternateIdentifiers":[]}`:                                    {DOI: "10.5072/X", AlternateIdentifiers: list{}},
+		`{"identifiers":[` + own + `,` + other + `],"doi":"10.5072/x"}`: {DOI: "10.5072/x",
+			AlternateIdentifiers: list{otherDOI}},
+		`{"identifiers":[` + own + `],` + accession + `}`: {DOI: "10.5072/X", AlternateIdentifiers: list{acc}},
+		// one of the two is the record's name, and it does not say which
+		`{"identifiers":[` + other + `,{"identifier":"10.5072/x","identifierType":"DOI"}]}`: {AlternateIdentifiers: list{
+			otherDOI, {AlternateIdentifier: "10.5072/x", AlternateIdentifierType: "DOI"}}},
+		`{"identifiers":[]}`:   {AlternateIdentifiers: list{}},
+		`{"identifiers":null}`: {},
+	} {
+		rec := must(metadata.ParseJSON(strings.NewReader(text)))(t)
+		assert.Equal(t, &want, rec, text)
+		again := must(metadata.ParseJSON(bytes.NewReader(must(json.Marshal(rec))(t))))(t)
+		assert.Equal(t, rec, again, text)
+		if len(want.AlternateIdentifiers) > 0 {
+			written := must(rec.XML())(t)
+			assert.Equal(t, want.AlternateIdentifiers, parse(t, string(written)).AlternateIdentifiers, text)
+		}
 	}
 }
 

@@ -36,7 +36,6 @@ func (g *generator) record() *metadata.Record {
 	rec := &metadata.Record{}
 	g.fill(reflect.ValueOf(rec).Elem(), "")
 	rec.SchemaVersion = metadata.Namespace
-	rec.Identifiers = nil
 	for i := range rec.RelatedItems {
 		item := &rec.RelatedItems[i]
 		for n := range item.Creators {

@@ -28,7 +28,8 @@ const KernelVersion = "4.7"
 // the JSON that the service sends, such as a number or null for a string, or one object for
 // a list. They never fail: a value that they cannot read becomes the zero value. For DOI,
 // Language, Version and SchemaVersion, encoding/json accepts only strings and null;
-// [ParseJSON] also accepts numbers.
+// [ParseJSON] also accepts numbers. The service's lists have the alternate identifiers in the
+// member identifiers, which encoding/json ignores and ParseJSON reads.
 type Record struct {
 	// DOI is the name of the resource, such as 10.5438/0012. It may be empty if the path of
 	// the request has the name, or if the service is to choose one.
@@ -45,15 +46,11 @@ type Record struct {
 	Dates        List[Date]        `json:"dates,omitzero"`
 	Language     string            `json:"language,omitempty"` // language tag such as en or pt-BR
 
-	// AlternateIdentifiers are other names of the resource. JSON has two members for
-	// them, this and the next, and the service accepts either. Its detailed responses
-	// have both, with the same content, other responses only Identifiers. XML and
-	// package dois have one list; see [Record.Alternates].
+	// AlternateIdentifiers are other names of the resource. JSON has them in two members,
+	// alternateIdentifiers and identifiers. [ParseJSON] and package dois read both, without the
+	// record's own DOI in identifiers; only alternateIdentifiers is written, because the service
+	// drops it beside the other.
 	AlternateIdentifiers List[AlternateIdentifier] `json:"alternateIdentifiers,omitzero"`
-
-	// Identifiers are AlternateIdentifiers under another name. Fill in one of the two:
-	// if it gets both, the service drops AlternateIdentifiers.
-	Identifiers List[Identifier] `json:"identifiers,omitzero"`
 
 	RelatedIdentifiers List[RelatedIdentifier] `json:"relatedIdentifiers,omitzero"`
 	Sizes              List[string]            `json:"sizes,omitzero"`
@@ -89,7 +86,6 @@ var resourceElement = sync.OnceValue(func() *element[Record] {
 		textElement("language", optional, languageTag, func(r *Record) *string { return &r.Language }),
 		list("alternateIdentifiers", alternateElement(),
 			func(r *Record) *List[AlternateIdentifier] { return &r.AlternateIdentifiers }),
-		also(checkIdentifiers),
 		list("relatedIdentifiers", relatedIdentifierElement(),
 			func(r *Record) *List[RelatedIdentifier] { return &r.RelatedIdentifiers }),
 		list("sizes", textItem("size"), func(r *Record) *List[string] { return &r.Sizes }),
@@ -103,8 +99,7 @@ var resourceElement = sync.OnceValue(func() *element[Record] {
 		// kernel 2 has no list
 		readOnly("rights", func(p *parser, r *Record) { readItem(p, rightsElement(), &r.RightsList) }),
 		jsonOnly(
-			listMember("identifiers", func(r *Record) *List[Identifier] { return &r.Identifiers },
-				identifierElement().jsonItem()),
+			identifiersMember(),
 			jsonlex.Field("schemaVersion", func(d *decoder, r *Record) { r.SchemaVersion = d.Word() }),
 		),
 	)

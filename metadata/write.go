@@ -22,7 +22,7 @@ func (r *Record) XML() ([]byte, error) {
 	w := writers.Get().(*writer)
 	w.buf, w.depth, w.bad = w.buf[:0], 0, false
 	w.buf = append(w.buf, declaration...)
-	resourceElement().write(w, r.withAlternates())
+	resourceElement().write(w, r)
 	w.buf = append(w.buf, '\n')
 	document, bad := slices.Clone(w.buf), w.bad
 	if cap(w.buf) <= maxPooled {

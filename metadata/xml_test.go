@@ -396,23 +396,6 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 	assert.NoError(t, err, "a writer that failed must not spoil the next")
 }
 
-func TestRecord_Alternates(t *testing.T) {
-	rec := &metadata.Record{DOI: "10.5072/X", Identifiers: []metadata.Identifier{
-		{Identifier: "https://doi.org/10.5072/x", IdentifierType: "DOI"}, {IdentifierType: "DOI"},
-		{Identifier: "12345", IdentifierType: "local"},
-	}}
-	fromResponse := []metadata.AlternateIdentifier{{AlternateIdentifier: "12345", AlternateIdentifierType: "local"}}
-	assert.Equal(t, fromResponse, rec.Alternates())
-	written := must(rec.XML())(t)
-	assert.Contains(t, string(written), `<alternateIdentifier alternateIdentifierType="local">12345</alternateIdentifier>`)
-
-	rec.DOI = ""
-	assert.Equal(t, "https://doi.org/10.5072/x", rec.Alternates()[0].AlternateIdentifier, "it may be another's")
-
-	rec.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "6", AlternateIdentifierType: "new"}}
-	assert.Equal(t, []metadata.AlternateIdentifier(rec.AlternateIdentifiers), rec.Alternates())
-}
-
 // must is the result of a call that may not fail.
 func must[T any](result T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {

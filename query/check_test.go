@@ -156,7 +156,7 @@ func TestAdvise(t *testing.T) {
 	}
 	x := title("x a/b")
 	x.Creators = []metadata.Creator{{Name: "x", Affiliation: []metadata.Affiliation{{Name: "x"}}}}
-	x.Identifiers = []metadata.Identifier{{Identifier: "x", IdentifierType: "y"}}
+	x.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "x", AlternateIdentifierType: "y"}}
 	x.FundingReferences = []metadata.FundingReference{{FunderName: "x"}}
 	x.Descriptions = []metadata.Description{{Description: "x", DescriptionType: metadata.DescriptionAbstract}}
 	x.Types.ResourceTypeGeneral = "Dataset"

@@ -58,7 +58,7 @@ var properties, propertyNames = func() (map[string]int, []string) {
 	all, names := map[string]int{}, []string{}
 	for field := range reflect.TypeFor[metadata.Record]().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if !slices.Contains([]string{"doi", "identifiers", "schemaVersion"}, name) {
+		if !slices.Contains([]string{"doi", "schemaVersion"}, name) {
 			all[name], names = field.Index[0], append(names, name)
 		}
 	}
@@ -70,7 +70,7 @@ func propertyOf(path string) string {
 	if end := strings.IndexAny(path, ".["); end >= 0 {
 		path = path[:end]
 	}
-	if path == "identifiers" {
+	if path == "identifiers" { // the other name in JSON
 		return "alternateIdentifiers"
 	}
 	return path
@@ -143,11 +143,9 @@ func parseName(path, text string) (string, error) {
 	return name, doi.At(path, err)
 }
 
-// normal returns a record with one list of alternate identifiers, and without what no correction
-// is about.
+// normal returns a record without what no correction is about.
 func normal(r *metadata.Record) *metadata.Record {
 	whole := *r
-	whole.AlternateIdentifiers, whole.Identifiers = r.Alternates(), nil
 	whole.Types = metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}
 	whole.DOI, whole.SchemaVersion = "", ""
 	return &whole
@@ -158,8 +156,7 @@ func (d *Desired) says(name string) bool {
 	if d.Whole || slices.Contains(d.Clear, name) {
 		return true
 	}
-	value := field(d.Metadata, name)
-	return !value.IsZero() || name == "alternateIdentifiers" && d.Metadata.Identifiers != nil
+	return !field(d.Metadata, name).IsZero()
 }
 
 // over returns what the record should be: the stored one, with the properties of which

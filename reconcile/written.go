@@ -55,6 +55,7 @@ func (c *comparison) written() (*metadata.Record, error) {
 	if err := json.Unmarshal(c.found.Raw, &shown); err != nil { // with the texts as they are sent
 		return nil, err
 	}
+	shown.AlternateIdentifiers = c.found.AlternateIdentifiers // from either of their members
 	r := normal(&shown).Clone()
 	for i := range r.Creators {
 		writtenPerson(&r.Creators[i])

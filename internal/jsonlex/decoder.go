@@ -21,6 +21,7 @@ type Decoder struct {
 	names  []*Names    // by the place of an Object
 	lists  []any       // *Lists[E], by the place of a list
 	turn   int         // of Reuse
+	later  func()      // of Later
 	words  [512]string // of small vocabularies, by their hash
 }
 
@@ -62,12 +63,25 @@ func (d *Decoder) release() {
 }
 
 func (d *Decoder) run(read func(*Decoder) error) error {
-	defer func() { d.Fail(io.EOF) }() // the input must not be kept
+	defer func() { d.Fail(io.EOF); d.later = nil }() // the input must not be kept
 	if err := read(d); err != nil {
 		return err
 	}
+	d.Settle()
 	d.End()
 	return d.Err()
+}
+
+// Later has Settle call do, in place of what it was given before: for a member whose meaning depends on members that
+// may come after it.
+func (d *Decoder) Later(do func()) { d.later = do }
+
+// Settle ends the object that has a Later. Otherwise the end of the input does.
+func (d *Decoder) Settle() {
+	if do := d.later; do != nil {
+		d.later = nil
+		do()
+	}
 }
 
 // Reuse gives the memory of all lists to those that are read from now on.

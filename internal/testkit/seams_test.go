@@ -423,7 +423,7 @@ var noSeam = map[string]string{
 	"dois.Record.Clone":           "a copy", "dois.Record.Decode": "parts of Raw", "dois.Record.Has": "no record",
 	"dois.Client.List": "the records of All", "mds.Client.DeleteDraft": "no metadata",
 	"mds.Document.Findings": "no record", "mds.XML": "bytes as they are",
-	"metadata.Record.Alternates": "a list of the record", "metadata.Record.Clone": "a copy", "metadata.Record.Findings": "no record",
+	"metadata.Record.Clone": "a copy", "metadata.Record.Findings": "no record",
 	"metadata.Record.OwnNames": "no record", "metadata.Record.Title": "a text for people", "metadata.Record.Validate": "no record",
 	"metadata.Diff": "compares", "metadata.DiffXML": "compares", "metadata.Upgrade": "changes records of older schemas " +
 		"on purpose",
@@ -501,7 +501,7 @@ func textsWithin(v reflect.Value, found []reflect.Value) []reflect.Value {
 		}
 	case reflect.Struct:
 		for field, value := range v.Fields() {
-			if field.IsExported() && !slices.Contains([]string{"DOI", "SchemaVersion", "Identifiers"}, field.Name) {
+			if field.IsExported() && !slices.Contains([]string{"DOI", "SchemaVersion"}, field.Name) {
 				found = textsWithin(value, found)
 			}
 		}

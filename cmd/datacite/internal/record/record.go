@@ -2,6 +2,7 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -56,6 +57,7 @@ func Read(r *dois.Record) (*Source, error) {
 	case r.Prefix != "" && r.Prefix != prefix && doi.CheckPrefix(prefix) == nil:
 		return nil, fmt.Errorf("prefix: is %q, and the record is %s; leave one of them out", r.Prefix, r.DOI)
 	}
+	s.compareLists(members)
 	if list, ok := members["identifiers"]; ok && (members["alternateIdentifiers"] == nil || !isEmpty(list)) {
 		members["alternateIdentifiers"] = list // the same under another name
 	}
@@ -93,12 +95,32 @@ func (s *Source) Desired() reconcile.Desired {
 	return d
 }
 
+// compareLists warns of alternate identifiers that only one of their two lists has: whoever changed the other one may
+// have meant to remove them.
+func (s *Source) compareLists(members map[string]any) {
+	if isEmpty(members["identifiers"]) || isEmpty(members["alternateIdentifiers"]) {
+		return
+	}
+	for _, name := range []string{"identifiers", "alternateIdentifiers"} {
+		text, err := json.Marshal(map[string]any{"doi": s.DOI, name: members[name]})
+		if err != nil {
+			return // never: it was read from JSON
+		}
+		alone, err := metadata.ParseJSON(bytes.NewReader(text))
+		if err == nil && len(alone.AlternateIdentifiers) > 0 &&
+			!slices.Equal(alone.AlternateIdentifiers, s.AlternateIdentifiers) {
+			s.Left = append(s.Left, datacite.Finding{Path: "identifiers", Code: datacite.CodeConflict, Warning: true,
+				Reason: "is another list than alternateIdentifiers, and the record gets the names of both; leave one of them out"})
+			return
+		}
+	}
+}
+
 // clear finds the properties without a value, and leaves nothing of them in the record.
 func (s *Source) clear(members map[string]any) {
 	for field, value := range reflect.ValueOf(&s.Record.Record).Elem().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if given, ok := members[name]; ok && isEmpty(given) && !slices.Contains([]string{"doi", "identifiers",
-			"schemaVersion"}, name) {
+		if given, ok := members[name]; ok && isEmpty(given) && !slices.Contains([]string{"doi", "schemaVersion"}, name) {
 			value.SetZero()
 			switch list, isList := given.([]any); {
 			case !isList:
@@ -177,7 +199,7 @@ func (s *Source) obey(event any) error {
 
 // known are the members that a record may have, and those that name it or say what becomes of it.
 var known = sync.OnceValue(func() map[string]bool {
-	names := map[string]bool{"id": true, "event": true, "landingPage": true}
+	names := map[string]bool{"id": true, "identifiers": true, "event": true, "landingPage": true}
 	var add func(reflect.Type)
 	add = func(of reflect.Type) {
 		for field := range of.Fields() {

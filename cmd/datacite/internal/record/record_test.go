@@ -37,7 +37,7 @@ func TestClear(t *testing.T) {
 		assert.Empty(t, s.Left, text)
 		var lists []string
 		for f, value := range reflect.ValueOf(s.Record.Record).Fields() {
-			if value.Kind() == reflect.Slice && value.Len() == 0 && !value.IsNil() && f.Name != "Identifiers" {
+			if value.Kind() == reflect.Slice && value.Len() == 0 && !value.IsNil() {
 				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 				lists = append(lists, name)
 			}
@@ -56,4 +56,25 @@ func TestItemsWithoutAValue(t *testing.T) {
 	require.Len(t, s.Left, 1)
 	assert.Equal(t, "creators", s.Left[0].Path)
 	assert.True(t, s.Left[0].Warning)
+}
+
+// What is removed from one of the two lists of alternate identifiers is in the other one. The DOI itself, which old
+// records and DataCite's schema have in one of them, does not count.
+func TestListsThatDiffer(t *testing.T) {
+	const own, a = `{"identifier":"10.5072/A","identifierType":"DOI"}`, `{"identifier":"a","identifierType":"local"}`
+	const other = `"alternateIdentifiers":[{"alternateIdentifier":"a","alternateIdentifierType":"local"}]`
+	for text, warned := range map[string]bool{
+		`"identifiers":[` + a + `],` + other:                                   false,
+		`"identifiers":[` + own + `,` + a + `],` + other:                       false,
+		`"identifiers":[` + own + `],` + other:                                 false,
+		`"identifiers":[` + a + `,{"identifier":"b"}],` + other:                true,
+		`"identifiers":[{"identifier":"a","identifierType":"other"}],` + other: true,
+		`"identifiers":[` + a + `],"alternateIdentifiers":[]`:                  false,
+	} {
+		var r dois.Record
+		require.NoError(t, r.UnmarshalJSON([]byte(`{"doi":"10.5072/a",`+text+`}`)))
+		s, err := record.Read(&r)
+		require.NoError(t, err)
+		assert.Equal(t, warned, len(s.Left) == 1 && s.Left[0].Path == "identifiers", "%s: %v", text, s.Left)
+	}
 }

@@ -151,7 +151,7 @@ func readAlternates(text string, r *Row) error {
 	return nil
 }
 
-func writeAlternates(r *Row) string { return items(r.Record.Alternates(), alternateCell) }
+func writeAlternates(r *Row) string { return items(r.Record.AlternateIdentifiers, alternateCell) }
 
 func alternateCell(a metadata.AlternateIdentifier) string {
 	return join(a.AlternateIdentifier, a.AlternateIdentifierType)

@@ -343,7 +343,7 @@ func completePlaces(said, r *metadata.Record) {
 }
 
 func completeAlternates(said, r *metadata.Record) {
-	r.AlternateIdentifiers = corrected(said.AlternateIdentifiers, r.Alternates(),
+	r.AlternateIdentifiers = corrected(said.AlternateIdentifiers, r.AlternateIdentifiers,
 		func(a metadata.AlternateIdentifier) names {
 			return names{{alternateCell(a)}, {fold(a.AlternateIdentifier)}}
 		}, func(said, a metadata.AlternateIdentifier) metadata.AlternateIdentifier {
@@ -351,7 +351,6 @@ func completeAlternates(said, r *metadata.Record) {
 			reword(&a.AlternateIdentifierType, said.AlternateIdentifierType)
 			return a
 		})
-	r.Identifiers = nil // the other name of the list
 }
 
 func completeSubjects(said, r *metadata.Record) {
