@@ -309,6 +309,7 @@ func TestVerifyComparesWhatTheReceiptHas(t *testing.T) {
 	r.Subsets[0].Checksum = strings.ToUpper(r.Subsets[0].Checksum)
 	require.NoError(t, client.Verify(t.Context(), r))
 	assert.ErrorIs(t, client.Verify(t.Context(), &reports.Receipt{ReportID: "x"}), datacite.ErrInvalid)
+	assert.ErrorContains(t, client.Verify(t.Context(), nil), "r: is nil")
 	missing := responding(t, 404, "application/json",
 		`{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`)
 	assert.ErrorIs(t, missing.Verify(t.Context(), r), datacite.ErrNotFound)

@@ -100,10 +100,21 @@ func TestAuthentication(t *testing.T) {
 				return "", &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}
 			}
 			c = client(t, srv, &datacite.Config{TokenSource: failing})
-			_, err := c.Submit(t.Context(), report("Example", 1).Header, reports.Source(nil), nil)
-			require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-			assert.NotErrorIs(t, err, datacite.ErrUnauthorized)
-			assert.True(t, datacite.Temporary(err))
+			_, submitted := c.Submit(t.Context(), report("Example", 1).Header, reports.Source(nil), nil)
+			_, created := c.Create(t.Context(), report("Example", 1))
+			for _, err := range []error{submitted, created} {
+				require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+				assert.NotErrorIs(t, err, datacite.ErrUnauthorized)
+				assert.True(t, datacite.Temporary(err))
+			}
+
+			ctx, cancel := context.WithCancel(t.Context())
+			c = client(t, srv, &datacite.Config{TokenSource: func(context.Context) (string, error) {
+				cancel()
+				return failing(ctx)
+			}})
+			_, err := c.Submit(ctx, report("Example", 1).Header, reports.Source(nil), nil)
+			require.ErrorIs(t, err, context.Canceled)
 		})
 	})
 }

@@ -98,6 +98,18 @@ func TestGroupAddsUp(t *testing.T) {
 	list, err = grouped(rowsOf(use("10.5072/a", 1, "", math.MaxInt64-1), use("10.5072/a", 2, "", 1)), nil)
 	require.NoError(t, err)
 	assert.EqualValues(t, int64(math.MaxInt64), list[0].Performance[0].Instance[0].Count)
+
+	seen := use("10.5072/a", 1, "", math.MaxInt64-1)
+	seen.Metric = reports.MetricTotalDatasetInvestigations
+	rows := []reports.Row{use("10.5072/a", 1, "", math.MaxInt64-1), seen, use("10.5072/a", 2, "", 1), seen}
+	rows[3].Date, rows[3].Count = "1999-10-02", 1
+	list, err = grouped(rowsOf(rows...), nil)
+	require.NoError(t, err, "each sum by itself")
+	for _, n := range list[0].Performance[0].Instance {
+		assert.EqualValues(t, int64(math.MaxInt64), n.Count)
+	}
+	_, err = grouped(rowsOf(append(rows, use("10.5072/a", 3, "", 1))...), nil)
+	require.ErrorContains(t, err, "count: makes a sum of more than")
 }
 
 // TestGroupInAnyOrder: the same rows make the same datasets in the same order, in

@@ -290,6 +290,28 @@ func TestListsThatAreNotComplete(t *testing.T) {
 	}
 }
 
+func TestListsWithoutATotal(t *testing.T) {
+	for _, tt := range []struct {
+		ids  string
+		size int
+		more bool
+		err  error
+	}{
+		{"[]", 2, false, nil}, {`[{"id":"a"}]`, 2, false, nil}, {`[{"id":"a"},{"id":"b"}]`, 2, true, nil},
+		{`[{"id":"a"},{"id":"b"}]`, 0, false, nil}, {`[{"id":"a"},{"id":"b"}]`, 1, false, datacite.ErrTooLarge},
+	} {
+		page, err := responding(t, 200, "application/json", `{"reports":`+tt.ids+`,"meta":{"total":null}}`).List(t.Context(),
+			&reports.ListOptions{Page: query.Page{Number: 3, Size: tt.size}})
+		require.ErrorIs(t, err, tt.err)
+		if err != nil {
+			continue
+		}
+		assert.Equal(t, -1, page.Total)
+		assert.Equal(t, tt.more, page.More)
+		assert.Equal(t, tt.more, page.Next == query.Page{Number: 4, Size: tt.size})
+	}
+}
+
 // A panic in a callback reaches the caller, who may go on.
 func TestAPanicInACallback(t *testing.T) {
 	srv := server(t)

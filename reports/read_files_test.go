@@ -333,13 +333,19 @@ func TestReadFile(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"Latin-1": strings.Replace(`{`+head+`,`+datasets+`}`, "Example", "Mus\xe9e", 1), "no datasets": `{` + head + `}`,
-		"a list": `[]`, "empty": ``, "not JSON": `report`,
+		"a list": `[]`, "empty": ``, "not JSON": `report`, "no header": `{"id":"x",` + datasets + `}`,
+		"cut off in the header": `{` + datasets + `,"report-header":{"created-by":"Ex`,
 	} {
 		_, _, err := reports.ReadFile(strings.NewReader(text))
-		assert.Error(t, err, name)
+		assert.ErrorIs(t, err, datacite.ErrInvalid, name)
 	}
+	_, _, err := reports.ReadFile(nil)
+	require.ErrorContains(t, err, "r: is nil")
+	_, err = reports.NewReader(nil)
+	require.ErrorContains(t, err, "src: is nil")
+	require.ErrorContains(t, lastError(new(reports.Reader).All()), "Reader: is the zero value")
 	behind := strings.NewReader("a line before\n{" + datasets + "," + head + "}")
-	_, err := behind.Seek(int64(len("a line before\n")), io.SeekStart)
+	_, err = behind.Seek(int64(len("a line before\n")), io.SeekStart)
 	require.NoError(t, err)
 	h, src, err := reports.ReadFile(behind)
 	require.NoError(t, err, "it is read twice from where it was")
@@ -353,6 +359,7 @@ func TestReadFile(t *testing.T) {
 		"more follows":  `{` + head + `,` + datasets + `}{}`,
 		"Latin-1":       `{` + head + `,"report-datasets":[{"dataset-title":"Glaci` + "\xe8" + `rs"}]}`,
 		"half a pair":   `{` + head + `,"report-datasets":[{"unknown":"\ud800"}]}`,
+		"no list":       `{` + head + `,"report-datasets":null}`,
 	} {
 		_, src, err := reports.ReadFile(strings.NewReader(text))
 		require.NoError(t, err, name)

@@ -111,6 +111,11 @@ func TestEachLayoutOfAStoredReport(t *testing.T) {
 		{"legacy: gzip under report, first",
 			`{"report":{"checksum":"` + sum(legacy) + `","gzip":"` + b64(legacy) + `","report-datasets":{},` + plainHeader +
 				`}}`, "a b"},
+		{"legacy: gzip under report that is no text",
+			`{"report":{` + compressedHeader + `,"report-datasets":{},"gzip":7,"checksum":null}}`, ""},
+		{"a subset with other lists",
+			`{"report":{` + compressedHeader + `,"report-datasets":[],"report-subsets":[` +
+				part(`{"report-subsets":[`+part(inner("x"))+`],"gzip":"x","report-datasets":`+titled("a")+`}`) + `]}}`, "a"},
 		{"legacy: gzip under report, null",
 			`{"report":{` + plainHeader + `,"report-datasets":` + titled("a") + `,"gzip":null,"checksum":null}}`, "a"},
 		{"legacy: report-datasets a list of subsets, JSON in JSON, no id, no checksum",

@@ -36,9 +36,6 @@ type body struct {
 }
 
 func newBody(r *Report) (body, error) {
-	if r == nil {
-		return body{}, datacite.Invalidf("report", datacite.CodeMissing, "is nil")
-	}
 	var b body
 	v := validator{most: -1, warn: func(f datacite.Finding) {
 		if len(b.warnings) < maxFaults {

@@ -159,11 +159,7 @@ func (c *Client) scan(ctx context.Context, op, id string) (*storedReport, error)
 // compares names without case and accents, as its filter does, and the year and month of
 // the begin date, which it shows in a single report.
 func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error) {
-	begin, err := h.ReportingPeriod.BeginDate.Time()
-	if err != nil {
-		return nil, datacite.Invalidf("report-header.reporting-period.begin-date", datacite.CodeDate,
-			"is not a date YYYY-MM-DD")
-	}
+	begin, _ := h.ReportingPeriod.BeginDate.Time() // the header was validated
 	var similar []*Summary
 	for s, err := range c.All(ctx, &ListOptions{CreatedBy: h.CreatedBy}) {
 		switch {

@@ -190,6 +190,7 @@ func TestTheEndOfAMonthThatIsNotOver(t *testing.T) {
 		require.ErrorIs(t, h.EndOn(day), datacite.ErrInvalid, day)
 	}
 	assert.Equal(t, header("Example", time.October), h)
+	require.ErrorContains(t, new(reports.Header).EndOn("1999-10-15"), "reporting-period.begin-date: is \"\"")
 	other := reports.Exception{Code: 3071}
 	h.Exceptions = []reports.Exception{other}
 	for _, last := range []reports.Date{"1999-10-01", "1999-10-15", "1999-10-31"} {

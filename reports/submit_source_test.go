@@ -202,6 +202,28 @@ func TestSpellingsOfADOI(t *testing.T) {
 	assert.Equal(t, []int{len(same) - 1, 2, 3}, []int{repeats, put, unseen})
 }
 
+func TestMergingAddsUp(t *testing.T) {
+	list := []reports.Dataset{counted("10.5072/a"), counted("10.5072/A", views(2)), counted("10.5072/a", downloads(1)),
+		counted("doi:10.5072/a", views(6), downloads(4)), counted("10.5072/a")}
+	list[0].Performance, list[4].Performance = nil, nil
+	c := server(t).Reports()
+	receipt, err := c.Submit(t.Context(), header("Example", time.October), reports.Source(list),
+		&reports.SubmitOptions{MergeRepeats: true})
+	require.NoError(t, err)
+	assert.Equal(t, []reports.Dataset{counted("10.5072/a", views(8), downloads(5))}, stored(t, c, receipt.ReportID))
+}
+
+// TestRepeats are named up to a hundred.
+func TestRepeats(t *testing.T) {
+	list := slices.Repeat([]reports.Dataset{dataset(0), dataset(1)}, 80)
+	_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), reports.Source(list), nil)
+	require.ErrorIs(t, err, reports.ErrRepeated)
+	found := datacite.Findings(err)
+	assert.Len(t, found, 100)
+	assert.Equal(t, "report-datasets[2].dataset-id", found[0].Path)
+	assert.Equal(t, "is that of report-datasets[0]; the service would keep one of them", found[0].Reason)
+}
+
 // TestMergingRefuses names the rows by their numbers in the source.
 func TestMergingRefuses(t *testing.T) {
 	first := func(d *reports.Dataset) *reports.Instance { return &d.Performance[0].Instance[0] }

@@ -555,6 +555,52 @@ func TestASecondRunNoticesTheFirst(t *testing.T) {
 	})
 }
 
+// TestARunIsDisturbed by another program, whose subset comes between its own.
+func TestARunIsDisturbed(t *testing.T) {
+	onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
+		h := header("Example", time.October)
+		posted := once(http.MethodPost)
+		n.before = func(r *http.Request) error {
+			if !posted(r) {
+				return nil
+			}
+			bypass(t, n.srv, "POST", "/reports", h, all(20)[10:])
+			return errLost
+		}
+		_, err := c.Submit(t.Context(), h, datasets(4), &reports.SubmitOptions{MaxDatasets: 2})
+		require.ErrorIs(t, err, reports.ErrBusy)
+		assert.ErrorContains(t, err, "the service holds something other than the first 1 subsets of this report")
+		e, ok := errors.AsType[*reports.SubmitError](err)
+		require.True(t, ok)
+		assert.Equal(t, reports.SubmitDisturbed, e.State)
+		assert.Equal(t, []string{"PUT", "POST"}, methods(writes(n.srv)))
+	})
+}
+
+// TestASubsetInAnotherReport ends the run: what follows would go there, too.
+func TestASubsetInAnotherReport(t *testing.T) {
+	onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
+		n.instead = func(r *http.Request) *http.Response {
+			if r.Method != http.MethodPost {
+				return nil
+			}
+			return without(201, `{"report":{"id":"`+id+`","report-header":{},"report-datasets":[]}}`)(r)
+		}
+		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2})
+		require.ErrorIs(t, err, datacite.ErrConflict)
+		assert.ErrorContains(t, err, "the service put subset 2 into the report \""+id+"\", not ")
+		assert.Equal(t, []string{"PUT"}, methods(writes(n.srv)))
+	})
+}
+
+func methods(writes []string) (list []string) {
+	for _, w := range writes {
+		method, _, _ := strings.Cut(w, " ")
+		list = append(list, method)
+	}
+	return list
+}
+
 func TestNoFilesAreLeft(t *testing.T) {
 	dir := t.TempDir()
 	c := server(t).Reports()
