@@ -137,6 +137,8 @@ func shapes(t testing.TB) map[string]string {
 		"a list":            "[" + from(attributes, ",\n", 1, 2, 3, 4) + "]",
 		"records, printed": indented(t, attributes(1)) + indented(t, resource(2)) + indented(t, attributes(3)) +
 			indented(t, resource(4)),
+		"records, printed on DOS": strings.ReplaceAll(indented(t, attributes(1))+indented(t, resource(2))+
+			indented(t, attributes(3))+indented(t, resource(4)), "\n", "\r\n"),
 		"data file of 2023": zipped(tarred("dois/10.5072/0.json", lines(attributes, 1, 2), "dois/10.5072/1.jsonl",
 			lines(attributes, 3, 4))),
 		"data file of 2024":           file,
@@ -223,6 +225,27 @@ func TestReadsFolders(t *testing.T) {
 	assert.Empty(t, records)
 }
 
+// A note among the files is JSON without any member that records or pages have.
+func TestNotesAreNoRecords(t *testing.T) {
+	for _, name := range []string{"doi", "id", "identifiers", "prefix", "attributes", "data"} {
+		for text, skipped := range map[string]bool{`{"note":[{}],"of":"` + name + `"}`: true, `{"note":[{}],"` + name +
+			`":null}`: false,
+			`[{"note":"x"}]`: false, `{"note":"cut`: false} {
+			for _, file := range []string{"STATUS.json", "MANIFEST.JSON.gz", "note", "notes/note.txt"} {
+				data := text
+				if strings.HasSuffix(file, ".gz") {
+					data = zipped(text)
+				}
+				records, err := readText(tarred("a.jsonl", lines(attributes, 1), file, data), nil)
+				assert.Len(t, records, 1)
+				assert.Equal(t, skipped, err == nil, "%s: %s", file, text)
+			}
+			_, err := readText(tarred("a.jsonl", lines(attributes, 1), "b.json", text), nil)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+		}
+	}
+}
+
 func TestReadsLinksOfFolders(t *testing.T) {
 	dir := t.TempDir()
 	for name, n := range map[string]int{"c.jsonl": 4, "below/e.jsonl": 5} {
@@ -246,6 +269,17 @@ func TestOneMonthOfADataFile(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"10.5072/r4"}, namesOf(records))
 	assert.Len(t, asked, 7)
+
+	asked = nil
+	folder := fstest.MapFS{"a/part.jsonl": {Data: []byte(lines(attributes, 1))},
+		"b/part.jsonl": {Data: []byte(lines(attributes, 2))}}
+	records, err = readAll(archive.NewFolderReader(folder, &archive.Options{Members: func(path string) bool {
+		asked = append(asked, path)
+		return strings.HasPrefix(path, "b")
+	}}))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"10.5072/r2"}, namesOf(records))
+	assert.Equal(t, []string{"a/part.jsonl", "b/part.jsonl"}, asked, "files, and no folders")
 }
 
 // spoiled has another byte at an offset.

@@ -229,10 +229,7 @@ func (s *splitter) readLine(src *bufio.Reader) (size int, err error) {
 	return size, err
 }
 
-var (
-	errLongLine   = fmt.Errorf("%w: the line is longer than %d MiB", jsonlex.ErrTooLarge, jsonlex.MaxValue>>20)
-	errLongRecord = fmt.Errorf("%w: the record is longer than %d MiB", jsonlex.ErrTooLarge, jsonlex.MaxValue>>20)
-)
+var errLongLine = fmt.Errorf("%w: the line is longer than %d MiB", jsonlex.ErrTooLarge, jsonlex.MaxValue>>20)
 
 // documents cuts pages, lists and single records, one after the other.
 func (s *splitter) documents(at place, src io.Reader) error {
@@ -300,9 +297,6 @@ func (s *splitter) record(at place) {
 	at.offset += s.lexer.Offset()
 	s.lexer.Skip()
 	text := s.lexer.Held()
-	if s.lexer.Err() == nil && len(text) > jsonlex.MaxValue {
-		s.lexer.Fail(errLongRecord)
-	}
 	if s.lexer.Err() != nil {
 		return
 	}

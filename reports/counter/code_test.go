@@ -261,11 +261,14 @@ func TestCountEndsWithItsCallers(t *testing.T) {
 		}
 		yield(counter.Event{}, broken)
 	}
+	n := 0
 	for row, err := range counter.Count(failing, nil) {
+		n++
 		assert.Zero(t, row)
 		assert.ErrorIs(t, err, broken)
 	}
-	n := 0
+	require.Equal(t, 1, n)
+	n = 0
 	many := with(clicks("10:01:00", "11:00:00", "12:00:00"), func(e *counter.Event) { e.DOI += e.Time.Format("15") })
 	rows := counter.Count(source(many), nil)
 	for range rows {

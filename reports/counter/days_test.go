@@ -173,8 +173,19 @@ func TestALateLogNeedsTheOthersOfItsDay(t *testing.T) {
 		"of the logs: give all logs of the day")
 	assert.Equal(t, before, rowsOf(t, d, reports.Period{}), "nothing has changed")
 
-	_, err = d.Add([]counter.EventLog{one, other}, nil)
+	all, names := []counter.EventLog{one, other}, []string{}
+	for server := range 6 {
+		name := fmt.Sprintf("p%d.log", server)
+		names = append(names, name)
+		e := visit("2026-10-14T10:20:00Z", "/a")
+		e.DOI = "10.5072/z" + name
+		all = append(all, named(name, e))
+	}
+	_, err = d.Add(all, nil)
 	require.NoError(t, err)
+	assert.Equal(t, []counter.Day{{Date: "2026-10-14", Events: 8, Sources: append([]string{"one.log", "other.log"},
+		names...)}},
+		d.List())
 	rows := rowsOf(t, d, reports.Period{})
 	assert.Equal(t, []int64{2, 1}, []int64{rows[0].Count, rows[1].Count}, "two accesses, one visitor")
 
@@ -315,6 +326,7 @@ func TestWhatADayStates(t *testing.T) {
 			"5: 1, 6: 1, 7: 1, 8: 1; kept 5: 1 of a.2", ""},
 		"rotated at noon, the last gone": {"a: 6b 7a, a.1: 5b 6a, a.2: 4a 5a", "a: 7b 8a, a.1: 6b 7a, a.2: 5b 6a",
 			"4: 1, 5: 2, 6: 2, 7: 2, 8: 1; kept 4: 1 of a.2, 5: 1 of a.2", ""},
+		"rotated within a day":    {"a: 4a 6a", "a: 6b*, b: 6a", "4: 1, 6: 2; kept 4: 1 of a", ""},
 		"one name for each night": {"a.1: 5a", "a.1: 6a", "5: 1, 6: 1; kept 5: 1 of a.1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

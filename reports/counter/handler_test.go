@@ -105,8 +105,18 @@ func TestHandlerStoresAccessesThatCount(t *testing.T) {
 			request, err := http.NewRequestWithContext(t.Context(), method, srv.URL+"/a?b=c", nil)
 			require.NoError(t, err)
 			client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+			plain := httptest.NewUnstartedServer(c.serve)
+			plain.Config.ErrorLog = srv.Config.ErrorLog
+			plain.Start()
+			defer plain.Close()
+			alone, err := http.NewRequestWithContext(t.Context(), method, plain.URL+"/a?b=c", nil)
+			require.NoError(t, err)
 			if response, err := client.Do(request); err == nil {
 				_ = response.Body.Close()
+				unwrapped, err := client.Do(alone)
+				require.NoError(t, err)
+				_ = unwrapped.Body.Close()
+				assert.Equal(t, unwrapped.Status, response.Status, "as without the handler")
 			}
 			srv.Close() // waits for the handler
 			if !c.counted {
@@ -130,6 +140,21 @@ func TestHandlerLetsTheServerSendFiles(t *testing.T) {
 		assert.NoError(t, err)
 	}), nil, nil).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	assert.True(t, w.sent)
+}
+
+// What the server's writer cannot do, the handler's cannot, and says so; the access counts all the same.
+func TestHandlerOfAServerThatCanDoLess(t *testing.T) {
+	stored := 0
+	counter.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		counter.Accessed(r, func(e *counter.Event) { e.DOI = "10.5072/a" })
+		_, _, err := http.NewResponseController(w).Hijack()
+		require.ErrorIs(t, err, http.ErrNotSupported)
+		require.ErrorIs(t, http.NewResponseController(w).Flush(), http.ErrNotSupported)
+		_, err = io.WriteString(w, "page")
+		require.NoError(t, err)
+	}), func(context.Context, counter.Event) error { stored++; return nil }, nil).ServeHTTP(
+		struct{ http.ResponseWriter }{httptest.NewRecorder()}, httptest.NewRequest(http.MethodGet, "/a", nil))
+	assert.Equal(t, 1, stored)
 }
 
 type sender struct {
