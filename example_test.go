@@ -11,6 +11,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // A spans transport stands for one that makes a span for each request.
@@ -106,4 +107,33 @@ func ExampleConfig_tokenSource() {
 	// Output:
 	// the token is read
 	// 10.5072/example draft
+}
+
+// A job in a queue is tried again later only where that may help; people are told of all faults of what they typed.
+func ExampleTemporary() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.DOIs()
+
+	srv.SetFaults(func(int, *http.Request) *datacitetest.Fault {
+		return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: 503}
+	})
+	_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/example"})
+	fmt.Println(datacite.Temporary(err), datacite.Findings(err))
+
+	srv.SetFaults(nil)
+	typed := metadata.Record{PublicationYear: "26"}
+	_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/example", Event: dois.EventPublish, Record: typed})
+	fmt.Println(datacite.Temporary(err))
+	for _, f := range datacite.Findings(err) {
+		fmt.Println(f.Path, f.Code)
+	}
+	// Output:
+	// true []
+	// false
+	// Draft.creators missing
+	// Draft.titles missing
+	// Draft.publisher missing
+	// Draft.publicationYear year
+	// Draft.types.resourceTypeGeneral missing
 }

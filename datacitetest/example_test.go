@@ -1,10 +1,12 @@
 package datacitetest_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log"
+	"net/http"
 	"strings"
 	"time"
 
@@ -207,4 +209,111 @@ func ExampleServer_StoredReports() {
 	}
 	fmt.Println(stored.ClientID, len(stored.Subsets), len(report.Datasets), report.Header.CreatedBy)
 	// Output: example.repo 3 5 Example Repository
+}
+
+// The service is down while a test is under way, and comes back.
+func ExampleServer_SetFaults() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	if _, err := srv.DOIs().Create(ctx, &dois.Draft{DOI: "10.5072/glacier-7"}); err != nil {
+		log.Fatal(err)
+	}
+	down := func(int, *http.Request) *datacitetest.Fault {
+		return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: 503}
+	}
+	for _, faults := range []datacitetest.Faults{down, nil} {
+		srv.SetFaults(faults)
+		_, err := srv.DOIs().Get(ctx, "10.5072/glacier-7", nil)
+		fmt.Println(errors.Is(err, datacite.ErrServer))
+	}
+	// Output:
+	// true
+	// false
+}
+
+// A record shows the counts of a report when the service has processed it.
+func ExampleServer_ProcessUsage() {
+	srv := datacitetest.NewServer(&datacitetest.Options{UsageLag: 24 * time.Hour})
+	defer srv.Close()
+	if err := srv.PutRecordJSON([]byte(`{"doi":"10.5072/glacier-0"}`)); err != nil {
+		log.Fatal(err)
+	}
+	report := usage(1)
+	report.Datasets[0].Performance = []reports.Performance{{
+		Period: report.Header.ReportingPeriod, Instance: []reports.Instance{{
+			Count: 12, MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular,
+		}},
+	}}
+	if _, err := srv.Reports().Create(ctx, report); err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		record, err := srv.DOIs().Get(ctx, "10.5072/glacier-0", nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(record.ViewCount, "views")
+		srv.ProcessUsage()
+	}
+	// Output:
+	// 0 views
+	// 12 views
+}
+
+// A test begins with a record that nobody could write today: of an earlier schema, years old, with counts.
+func ExampleServer_PutRecordJSON() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	err := srv.PutRecordJSON([]byte(`{"doi":"10.5072/old","schemaVersion":"http://datacite.org/schema/kernel-3",
+		"state":"registered","created":"2012","viewCount":40}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	record, err := srv.DOIs().Get(ctx, "10.5072/old", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(record.State, record.Created, record.ViewCount)
+	// Output: registered 2012-01-01T00:00:00.000Z 40
+}
+
+// Each test begins with the same records.
+func ExampleServer_Checkpoint() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	if err := srv.PutRecordJSON([]byte(`{"doi":"10.5072/given"}`)); err != nil {
+		log.Fatal(err)
+	}
+	srv.Checkpoint()
+	for _, name := range []string{"10.5072/first", "10.5072/second"} {
+		if _, err := srv.DOIs().Create(ctx, &dois.Draft{DOI: name}); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(srv.Names())
+		srv.Reset()
+	}
+	// Output:
+	// [10.5072/first 10.5072/given]
+	// [10.5072/given 10.5072/second]
+}
+
+// The records of one run are those of the next one, in another process.
+func ExampleServer_Restore() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	if err := srv.PutRecordJSON([]byte(`{"doi":"10.5072/given"}`)); err != nil {
+		log.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := srv.Save(&file); err != nil {
+		log.Fatal(err)
+	}
+
+	later := datacitetest.NewServer(nil)
+	defer later.Close()
+	if err := later.Restore(&file); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(later.Names())
+	// Output: [10.5072/given]
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log"
+	"os"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
@@ -219,4 +221,102 @@ func ExampleClient_Delete() {
 	// draft <nil>
 	// false <nil>
 	// true
+}
+
+// A member moves a DOI to another repository of its own; the link and the metadata stay.
+func ExampleClient_Transfer() {
+	srv := datacitetest.NewServer(&datacitetest.Options{Accounts: []datacitetest.Account{
+		{}, {Username: "EXAMPLE.NEW"}, {Username: "EXAMPLE", Role: "provider_admin"},
+	}})
+	defer srv.Close()
+	ctx, member := context.Background(), srv.As("EXAMPLE").DOIs() // in operation: a client with the member's login
+	if _, err := srv.DOIs().Create(ctx, &dois.Draft{DOI: "10.5072/ice-cores"}); err != nil {
+		log.Fatal(err)
+	}
+
+	record, err := member.Transfer(ctx, "10.5072/ice-cores", "EXAMPLE.NEW", &dois.TransferOptions{From: "EXAMPLE.REPO"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(record.DOI, "belongs to", record.Client)
+	_, err = member.Transfer(ctx, "10.5072/ice-cores", "EXAMPLE.REPO", &dois.TransferOptions{From: "EXAMPLE.REPO"})
+	fmt.Println("not from there:", errors.Is(err, datacite.ErrConflict))
+	// Output:
+	// 10.5072/ice-cores belongs to example.new
+	// not from there: true
+}
+
+// A database takes the records a page at a time, each in a transaction.
+func ExampleClient_Pages() {
+	srv := exampleService()
+	defer srv.Close()
+
+	opts := &dois.ListOptions{Page: query.Page{Size: 2}}
+	for page, err := range srv.DOIs().Pages(context.Background(), opts) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, record := range page.Records {
+			fmt.Println(record.DOI)
+		}
+		fmt.Println("of", page.Total, "more:", page.More)
+	}
+	// Output:
+	// 10.5072/length
+	// 10.5072/area
+	// of 3 more: true
+	// 10.5072/viewer
+	// of 3 more: false
+}
+
+// A landing page says how to cite the dataset.
+func ExampleClient_Citation() {
+	srv := exampleService()
+	defer srv.Close()
+	ctx, client := context.Background(), srv.DOIs()
+
+	text, err := client.Citation(ctx, "10.5072/viewer", nil) // in APA style
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(text)
+	// Output:
+	// Lovelace, Ada. (2022). <i>Glacier viewer</i> [Computer software]. Ice Archive. https://doi.org/10.5072/VIEWER
+}
+
+func ExampleClient_Open() {
+	srv := exampleService()
+	defer srv.Close()
+
+	file, err := srv.DOIs().Open(context.Background(), "10.5072/viewer", dois.FormatBibTeX)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := io.Copy(os.Stdout, file); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// @misc{https://doi.org/10.5072/viewer,
+	//   doi = {10.5072/VIEWER},
+	//   url = {https://repository.example.org/viewer},
+	//   author = {{Lovelace, Ada}},
+	//   title = {Glacier viewer},
+	//   publisher = {Ice Archive},
+	//   year = {2022}
+	// }
+}
+
+// The service lists the DOIs of an account that resolve, for which the package has no method.
+func ExampleClient_Do() {
+	srv := exampleService()
+	defer srv.Close()
+
+	response, err := srv.DOIs().Do(context.Background(), &datacite.Request{Method: "GET", Path: "/dois/get-dois"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(response.StatusCode, string(response.Body))
+	// Output:
+	// 200 {"dois":["10.5072/AREA","10.5072/LENGTH","10.5072/VIEWER"]}
 }

@@ -173,3 +173,46 @@ func ExampleNewClient_limiter() {
 	fmt.Println(err)
 	// Output: <nil>
 }
+
+// What a form collected is checked before anything is sent: all faults at once, and what would be stored otherwise.
+func ExampleNewDocument() {
+	record := &metadata.Record{
+		Creators: []metadata.Creator{metadata.Person("Lovelace", "Ada")}, Publisher: metadata.Publisher{Name: "Ice Archive"},
+		PublicationYear: "26", Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
+	}
+	_, err := mds.NewDocument(record)
+	for _, f := range datacite.Findings(err) {
+		fmt.Println(f)
+	}
+
+	record.Titles, record.PublicationYear = []metadata.Title{{Title: "Ice <cores>"}}, "2026"
+	doc, err := mds.NewDocument(record)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range doc.Findings() {
+		fmt.Println(f)
+	}
+	// Output:
+	// titles: a record needs a title; where there is none, write :unav
+	// publicationYear: a year of publication is four digits
+	// warning: titles[0].title: the service reads this text as HTML and changes "<cores>"
+}
+
+// Metadata that a repository keeps as XML are sent as they are.
+func ExampleXML() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	ctx, doc := context.Background(), mds.XML([]byte(`<resource xmlns="http://datacite.org/schema/kernel-4">
+<identifier identifierType="DOI">10.5072/ice-cores</identifier>
+<creators><creator><creatorName>Ice Group</creatorName></creator></creators>
+<titles><title>Ice cores</title></titles><publisher>Ice Archive</publisher><publicationYear>2026</publicationYear>
+<resourceType resourceTypeGeneral="Dataset"/></resource>`))
+
+	_, err := srv.MDS().PutMetadata(ctx, "10.5072/other", doc)
+	fmt.Println(err)
+	fmt.Println(srv.MDS().PutMetadata(ctx, "10.5072/ice-cores", doc))
+	// Output:
+	// datacite: doc.Data: names 10.5072/ice-cores, another DOI than 10.5072/other; AllowOtherDOI permits that
+	// OK <nil>
+}

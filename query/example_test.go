@@ -51,6 +51,30 @@ func ExampleNot() {
 	// climate OR (*:* AND NOT ice)
 }
 
+// A search form has types to choose from, a name that is being typed, words near each other, and a box for "with
+// a licence".
+func ExampleField_form() {
+	fmt.Println(query.FieldResourceTypeGeneral.In("Dataset", "Collection"))
+	fmt.Println(query.FieldCreatorName.StartsWith("Lovel"))
+	fmt.Println(query.FieldTitle.Near("glacier length", 3))
+	fmt.Println(query.FieldRightsIdentifier.Exists())
+	// Output:
+	// types.resourceTypeGeneral:(Dataset OR Collection)
+	// creators.name:Lovel*
+	// titles.title:"glacier length"~3
+	// rightsList.rightsIdentifier:*
+}
+
+// A query that was tried elsewhere is sent as it is, and stays whole inside another.
+func ExampleRaw() {
+	tried := query.Raw("ice OR snow^2")
+	fmt.Println(tried)
+	fmt.Println(query.And(query.FieldPublicationYear.Is("2026"), tried))
+	// Output:
+	// ice OR snow^2
+	// publicationYear:2026 AND (ice OR snow^2)
+}
+
 func ExampleField_Between() {
 	fmt.Println(query.FieldPublicationYear.Between("2010", ""))
 	fmt.Println(query.Check(query.FieldPublicationYear.Between("*", "2015")))

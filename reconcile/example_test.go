@@ -16,6 +16,27 @@ import (
 	"github.com/datacite-go/datacite-go/reconcile"
 )
 
+func ExampleNewClient() {
+	srv := datacitetest.NewServer(nil) // in operation: datacite.Production, and the login of the repository
+	defer srv.Close()
+	client, err := reconcile.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL},
+		Username: datacitetest.Username, Password: datacitetest.Password})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		desired := reconcile.Desired{DOI: "10.5072/a", URL: "https://example.org/a"}
+		done, err := client.Ensure(context.Background(), desired, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s %s %q\n", done.Record.DOI, done.Record.State, done.Road) // "": nothing was to be written
+	}
+	// Output:
+	// 10.5072/a draft "json"
+	// 10.5072/a draft ""
+}
+
 func ExampleClient_EnsureAll() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()

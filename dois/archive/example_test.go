@@ -3,7 +3,9 @@ package archive_test
 import (
 	"fmt"
 	"log"
+	"path"
 	"strings"
+	"testing/fstest"
 
 	"github.com/datacite-go/datacite-go/dois/archive"
 )
@@ -29,4 +31,22 @@ func ExampleNewReader() {
 	// 10.5072/length Glacier length
 	// datacite: line 2: byte 96, after the record 10.5072/length: unexpected EOF
 	// 10.5072/ice-cores Ice cores
+}
+
+// Of a data file that was unpacked, the months since the last run are read.
+func ExampleNewFolderReader() {
+	folder := fstest.MapFS{ // in operation: os.DirFS("datafile")
+		"dois/updated_2025-01/part_0000.jsonl": {Data: []byte(`{"doi":"10.5072/length","url":"https://example.org/7"}`)},
+		"dois/updated_2025-02/part_0000.jsonl": {Data: []byte(`{"doi":"10.5072/ice-cores","url":"https://example.org/8"}`)},
+	}
+	records := archive.NewFolderReader(folder, &archive.Options{
+		Members: func(name string) bool { return path.Base(path.Dir(name)) >= "updated_2025-02" },
+	})
+	for record, err := range records.All() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(record.DOI, record.URL)
+	}
+	// Output: 10.5072/ice-cores https://example.org/8
 }
