@@ -45,6 +45,8 @@ func TestListRefusedBeforeSending(t *testing.T) {
 			"client-id"},
 		"names given twice": {dois.ListOptions{Fields: []string{"doi"},
 			Extra: url.Values{"fields[dois]": {"titles"}}}, "fields[dois], which has a field"},
+		"a value and an object": {dois.ListOptions{InBody: true, Extra: url.Values{"a": {"1"}, "a[b]": {"2"}}},
+			"a value and an object at once"},
 		"parameter of a field": {dois.ListOptions{Extra: url.Values{"client_id": {"c.d"}}},
 			"client_id, which has a field"},
 		"parameter in camel case": {dois.ListOptions{Extra: url.Values{"clientId": {"c.d"}}},
@@ -87,7 +89,10 @@ func TestResponsesThatAreNotRecords(t *testing.T) {
 		"data null":             {"application/json", `{"data":null}`},
 		"attributes missing":    {"application/json", `{"data":{"id":"10.5072/a"}}`},
 		"attributes not object": {"application/json", `{"data":[{"id":"10.5072/a","attributes":"gone"}],"meta":{"total":1}}`},
-		"more after the end":    {"application/json", `{"data":[],"meta":{"total":0}}{"data":[]}`},
+		"another resource":      {"application/json", `{"data":{"id":"ice.archive","type":"clients","attributes":{"doi":"10.5072/a"}}}`},
+		"other resources": {"application/json",
+			`{"data":[{"id":"ice.archive","type":"clients","attributes":{"doi":"10.5072/a"}}],"meta":{"total":1}}`},
+		"more after the end": {"application/json", `{"data":[],"meta":{"total":0}}{"data":[]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := scripted(t, &datacite.Config{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
@@ -254,6 +259,18 @@ func TestWithoutATotal(t *testing.T) {
 		times := must(walked(t.Context(), client, nil))(t)
 		assert.Empty(t, times)
 	}
+	const one = `{"id":"10.5072/a","attributes":{"doi":"10.5072/a"}}`
+	for response, more := range map[string]bool{
+		`{"data":[` + one + `],"links":{"next":"https://localhost/dois?page=2"}}`:              true,
+		`{"data":[` + one + `],"links":{"next":""}}`:                                           false,
+		`{"data":[],"links":{"next":"https://localhost/dois?page=2"}}`:                         false,
+		`{"data":[` + one + `],"meta":{"total":26},"links":{}}`:                                true,
+		`{"data":[` + one + `],"meta":{"total":25},"links":{"next":"https://localhost/dois"}}`: false,
+		`{"data":[],"meta":{"total":26},"links":{"next":"https://localhost/dois?page=2"}}`:     false,
+	} {
+		found := must(canned(t, []byte(response)).List(t.Context(), nil))(t)
+		assert.Equal(t, more, found.More, response)
+	}
 }
 
 func TestStatistics(t *testing.T) {
@@ -302,6 +319,10 @@ func TestEvents(t *testing.T) {
 		}
 		must(client.Create(ctx, &dois.Draft{DOI: "10.5072/x", URL: "https://example.org/x", Record: complete("Events")}))(t)
 
+		for _, name := range []string{"null", "10.5072/a/../b"} {
+			require.ErrorIs(t, client.Delete(ctx, name), datacite.ErrInvalidDOI)
+			require.ErrorIs(t, failure(client.ChangeState(ctx, name, dois.EventHide, nil)), datacite.ErrInvalidDOI)
+		}
 		_, err := client.ChangeState(ctx, "10.5072/x", dois.EventHide, nil)
 		require.ErrorIs(t, err, datacite.ErrNotAllowed, "a draft is hidden as it is, and the service would say nothing")
 		assert.ErrorContains(t, err, "10.5072/x is draft and cannot become registered")

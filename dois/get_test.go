@@ -173,6 +173,18 @@ func TestOpenRefused(t *testing.T) {
 		datacite.ErrInvalid)
 	require.ErrorIs(t, failure(response("text/plain", "x").Open(t.Context(), "null", dois.FormatRIS)),
 		datacite.ErrInvalidDOI)
+	cite := func(body, name string, opts *dois.CitationOptions) error {
+		return failure(response("text/x-bibliography", body).Citation(t.Context(), name, opts))
+	}
+	require.ErrorIs(t, cite(" \n", "10.5072/x", nil), dois.ErrNoFormat)
+	require.ErrorIs(t, cite("x", "null", nil), datacite.ErrInvalidDOI)
+	for path, opts := range map[string]dois.CitationOptions{"CitationOptions.Style": {Style: "APA style"},
+		"CitationOptions.Locale": {Locale: "german"}} {
+		err := cite("x", "10.5072/x", &opts)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		assert.Equal(t, path, datacite.Findings(err)[0].Path)
+		assert.Contains(t, "value language", datacite.Findings(err)[0].Code)
+	}
 }
 
 func TestCitation(t *testing.T) {

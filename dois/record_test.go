@@ -271,7 +271,7 @@ func TestRelationships(t *testing.T) {
 		`{"data":{"id":"10.5072/X","type":"dois","attributes":{"doi":"10.5072/x"},"relationships":{
 		"client":{"data":{"id":"a.b","type":"clients"}},"provider":{"data":{"id":"a","type":"providers"}},
 		"media":{"data":{"id":"10.5072/x","type":"media"}},"citations":{"data":[{"id":"10.5072/c","type":"dois"},{"id":"10.5072/d","type":"dois"}]},
-		"references":{"data":[]},"parts":{"data":null},"versions":null,"partOf":"10.5072/whole"}},
+		"references":{"data":[]},"parts":{"data":null},"versions":null,"versionOf":{"id":"10.5072/v"},"partOf":"10.5072/whole"}},
 		"included":[{"id":"a.b","type":"clients","attributes":{"name":"Repository","language":[]}}]}`))
 	r := must(client.Get(t.Context(), "10.5072/x", &dois.GetOptions{Include: []string{"client", "media"}}))(t)
 	assert.Equal(t, "a.b", r.Client)
@@ -280,6 +280,7 @@ func TestRelationships(t *testing.T) {
 	assert.Equal(t, []string{}, r.References, "none, and the service said so")
 	assert.Nil(t, r.Parts)
 	assert.Nil(t, r.Versions)
+	assert.Equal(t, []string{"10.5072/v"}, r.VersionOf)
 	assert.Equal(t, []string{"10.5072/whole"}, r.PartOf)
 	assert.Contains(t, string(r.Relationships), `"media"`)
 	require.Len(t, r.Included, 1)

@@ -179,17 +179,46 @@ func TestDraftKeepsTheWordsOfTheXML(t *testing.T) {
 	const mark = ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ` +
 		`xsi:schemaLocation="http://datacite.org/schema/kernel-4 http://schema.datacite.org/meta/kernel-4/metadata.xsd">`
 	const licence = `<rightsList><rights rightsIdentifier="CC-BY-4.0">CC BY</rights></rightsList>`
+	const place = `<geoLocations><geoLocation><geoLocationPoint><pointLongitude>15.650</pointLongitude>` +
+		`<pointLatitude>78.22</pointLatitude></geoLocationPoint></geoLocation></geoLocations>`
 	for mark, want := range map[string]string{mark: "eng", ">": "en"} {
 		xml := strings.Replace(strings.Replace(xmlRecord, `kernel-4">`, `kernel-4"`+mark, 1), "<resourceType ",
-			"<language>eng</language>"+licence+"<resourceType ", 1)
+			"<language>eng</language>"+licence+place+"<resourceType ", 1)
 		shown := must(metadata.ParseXML(strings.NewReader(xml)))(t)
 		shown.DOI, shown.Language, shown.RightsList[0].RightsIdentifier = "10.5072/x", "en", "cc-by-4.0"
+		shown.GeoLocations[0].Point.Longitude = "15.65"
 		attributes := strings.Replace(string(must(json.Marshal(shown))(t)), `"Example Press"`, `{"name":"Example Press"}`, 1)
 		encoded := base64.StdEncoding.EncodeToString([]byte(xml))
 		d := must(recordFrom(t, attributes[:len(attributes)-1]+`,"xml":"`+encoded+`"}`).Draft())(t)
 		assert.Equal(t, want, d.Language)
 		assert.Equal(t, mark != ">", d.RightsList[0].RightsIdentifier == "CC-BY-4.0")
+		assert.Equal(t, mark != ">", d.GeoLocations[0].Point.Longitude == "15.650")
 	}
+}
+
+// A write as JSON makes the XML anew: what only the XML has would be lost. The service shows no name of the record
+// among the alternate identifiers.
+func TestDraftRefusesWhatOnlyTheXMLHas(t *testing.T) {
+	xml := strings.Replace(xmlRecord, "<resourceType ", `<alternateIdentifiers>`+
+		`<alternateIdentifier alternateIdentifierType="URL">https://example.org/x</alternateIdentifier>`+
+		`<alternateIdentifier alternateIdentifierType="DOI">10.5072/X</alternateIdentifier></alternateIdentifiers>`+
+		`<dates><date dateType="Collected">c. 1850</date></dates><resourceType `, 1)
+	for date, lost := range map[string]string{`[{"date":"c. 1850","dateType":"Collected"}]`: "", "[]": "Record.dates[0]"} {
+		shown := must(metadata.ParseXML(strings.NewReader(xml)))(t)
+		shown.DOI, shown.Dates, shown.AlternateIdentifiers = "10.5072/x", nil, nil
+		attributes := strings.Replace(string(must(json.Marshal(shown))(t)), `"Example Press"`, `{"name":"Example Press"}`, 1)
+		_, err := recordFrom(t, attributes[:len(attributes)-1]+`,"url":"https://example.org/x","dates":`+date+
+			`,"xml":"`+base64.StdEncoding.EncodeToString([]byte(xml))+`"}`).Draft()
+		if lost == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		require.Len(t, datacite.Findings(err), 1)
+		assert.Equal(t, []any{lost, datacite.CodeLoss, "c. 1850; Collected"}, []any{datacite.Findings(err)[0].Path,
+			datacite.Findings(err)[0].Code, datacite.Findings(err)[0].Value})
+	}
+	require.ErrorIs(t, failure((*dois.Record)(nil).Draft()), datacite.ErrInvalid)
 }
 
 // Each part of a container is written again, also alone.

@@ -60,6 +60,7 @@ func TestTransfer(t *testing.T) {
 			{srv.As("LEAD").DOIs(), "10.5072/a", "EXAMPLE.NEW", nil, datacite.ErrForbidden, "the lead of the consortium", 1},
 			{member, "10.5072/a", "EXAMPLE.NONE", nil, datacite.ErrNotFound,
 				"the service knows no repository account of this name", 1},
+			{member, "null", "EXAMPLE.NEW", nil, datacite.ErrInvalidDOI, "", 0},
 			{member, "10.5072/none", "EXAMPLE.NEW", nil, datacite.ErrNotFound, "dois.Get", 0},
 			{member, "10.5072/a", " ", nil, datacite.ErrInvalid, "account: is empty", 0},
 			{member, "10.5072/a", "EXAMPLE.NEW", &dois.TransferOptions{From: "OTHER.REPO"}, datacite.ErrConflict,

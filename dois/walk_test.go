@@ -275,6 +275,14 @@ func TestWalkAsksForSmallerPages(t *testing.T) {
 			})
 		})
 	}
+	t.Run("as often as another request", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			service := &archive{n: 100, fail: func() fault { return cutOff }}
+			_, err := walked(t.Context(), service.client(t), nil)
+			require.ErrorIs(t, err, datacite.ErrUnreadable)
+			assert.Equal(t, 5, service.asked)
+		})
+	})
 	t.Run("not for ever", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			require.ErrorIs(t, failure(walked(t.Context(), (&archive{n: 100, trap: from(5)}).client(t), nil)),

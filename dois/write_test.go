@@ -343,6 +343,9 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/a",
 				&dois.Draft{MetadataXML: []byte("<resource>R&D</resource>")})), datacite.ErrInvalid)
 			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/a", nil)), datacite.ErrInvalid)
+			err := failure(client.Update(t.Context(), "10.5072/a", &dois.Draft{Prefix: "10.5072"}))
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			assert.Equal(t, "Draft.Prefix", datacite.Findings(err)[0].Path)
 		})
 		assert.Empty(t, srv.Requests(), "nothing was sent")
 	})
