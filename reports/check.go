@@ -562,7 +562,7 @@ func appendDOI(dst []byte, d *Dataset) []byte {
 			name := strings.TrimSpace(id.Value)
 			for _, before := range [...]string{"", "https://doi.org/", "doi:"} { // for speed: Parse knows them too
 				if rest, ok := strings.CutPrefix(name, before); ok && strings.HasPrefix(rest, "10.") &&
-					strings.IndexByte(rest, '%') < 0 && strings.IndexByte(rest, '?') < 0 && strings.IndexByte(rest, '#') < 0 {
+					!strings.ContainsAny(rest, "%?#") {
 					return jsonlex.AppendLower(dst, rest)
 				}
 			}

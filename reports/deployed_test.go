@@ -67,6 +67,11 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 				assert.NotContains(t, err.Error(), "not known", "it is: nothing was stored")
 				assert.Equal(t, 1, sent)
 				assert.Less(t, time.Since(start), time.Minute)
+
+				n.instead = nil
+				_, err = c.Submit(t.Context(), header("Example", time.October), datasets(6), nil)
+				require.NoError(t, err)
+				assert.Less(t, time.Since(start), time.Minute, "the next run knows that nothing is in progress")
 			})
 		})
 	}

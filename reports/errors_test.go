@@ -198,6 +198,9 @@ func TestBadInputIsNotSent(t *testing.T) {
 			change(func(r *reports.Report) {
 				r.Datasets[0].Performance[0].Period.EndDate = "1999-09-01"
 			}), "report-datasets[0].performance[0].period.end-date: 1999-09-01 is before"},
+		{"two datasets with one bad period", change(func(r *reports.Report) {
+			r.Datasets[0].Performance[0].Period.EndDate, r.Datasets[1].Performance[0].Period.EndDate = "x", "x"
+		}), "2 faults:\n\treport-datasets[0].performance[0].period.end-date: "},
 		{"a period that is none, after another", change(func(r *reports.Report) {
 			r.Datasets[0].Performance = append(r.Datasets[0].Performance,
 				reports.Performance{Period: reports.Period{"1999-10-01", "x"}})
@@ -291,7 +294,7 @@ func TestBadInputIsNotSent(t *testing.T) {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
 	}
-	assert.Equal(t, map[datacite.Code]int{"date": 9, "encoding": 18, "limit": 7, "missing": 8, "repeated": 2, "syntax": 1,
+	assert.Equal(t, map[datacite.Code]int{"date": 11, "encoding": 18, "limit": 7, "missing": 8, "repeated": 2, "syntax": 1,
 		"vocabulary": 8}, codes)
 	most := reports.Report{Header: header("Example", time.October), Datasets: slices.Repeat(all(1), reports.MaxDatasets)}
 	require.NoError(t, most.Validate())
@@ -471,6 +474,7 @@ func TestTokenExpiry(t *testing.T) {
 	} {
 		_, err := reports.TokenExpiry(token)
 		require.Error(t, err, name)
+		assert.Equal(t, "token", datacite.Findings(err)[0].Path)
 		if token != "" {
 			assert.NotContains(t, strings.TrimPrefix(err.Error(), "reports.TokenExpiry"), token)
 		}

@@ -191,6 +191,42 @@ func TestACompressedCreateThatWasAdded(t *testing.T) {
 		_, err := c.Create(t.Context(), &reports.Report{Header: packed(h), Datasets: all(1)})
 		require.ErrorIs(t, err, datacite.ErrConflict)
 		assert.ErrorContains(t, err, "holds 2 subsets")
+
+		other := refusing(201, `{"report":{"id":"`+id+`","report-header":{},"report-subsets":[`+part(inner("x"))+`]}}`)
+		n.instead = func(r *http.Request) *http.Response {
+			if r.Method == http.MethodGet {
+				return nil
+			}
+			return other(r)
+		}
+		_, err = c.Put(t.Context(), id, &reports.Report{Header: packed(h), Datasets: all(1)})
+		require.ErrorIs(t, err, datacite.ErrConflict)
+		assert.ErrorContains(t, err, "holds 1 subsets instead of this one")
+	})
+}
+
+// TestANameThatDiffersIsSaidOnce, however often the run looks at the report.
+func TestANameThatDiffersIsSaidOnce(t *testing.T) {
+	onNetwork(t, datacitetest.Options{}, func(t *testing.T, n *network, c *reports.Client) {
+		opts := &reports.SubmitOptions{MaxDatasets: 1}
+		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(1), opts)
+		require.NoError(t, err)
+		lost := once(http.MethodPost)
+		n.after = func(r *http.Request) (*http.Response, error) {
+			if lost(r) {
+				return nil, errLost
+			}
+			return nil, nil
+		}
+		warned := 0
+		opts.Warn = func(f datacite.Finding) {
+			if f.Path == "report-header.created-by" {
+				warned++
+			}
+		}
+		_, err = c.Submit(t.Context(), header("EXAMPLE", time.October), datasets(3), opts)
+		require.NoError(t, err)
+		assert.Equal(t, 1, warned)
 	})
 }
 
@@ -272,7 +308,14 @@ func TestListsThatAreNotComplete(t *testing.T) {
 			})},
 		})
 		require.NoError(t, err)
-		last := lastError(c.All(t.Context(), &reports.ListOptions{Page: tt.page}))
+		var last error
+		seen := map[string]int{}
+		for s, err := range c.All(t.Context(), &reports.ListOptions{Page: tt.page}) {
+			if last = err; err == nil {
+				seen[s.ID]++
+				assert.Equal(t, 1, seen[s.ID], "each once")
+			}
+		}
 		assert.Len(t, asked, tt.requests, name)
 		if tt.says == "" {
 			require.NoError(t, last, name)

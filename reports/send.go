@@ -53,7 +53,7 @@ func newBody(r *Report) (body, error) {
 	}
 	compressed := plain.Header.compressed()
 	data, err := json.Marshal(plain)
-	if err == nil && !compressed && len(data) > compressAbove {
+	if !compressed && len(data) > compressAbove {
 		compressed = true
 		plain.Header = plain.Header.withCompressed("")
 		data, err = json.Marshal(plain)

@@ -42,6 +42,7 @@ func (s *corrections) submit(datasets ...reports.Dataset) *reports.Receipt {
 	s.opts.Warn = func(f datacite.Finding) {
 		if f.Code == "left" || f.Code == "reported-twice" {
 			assert.True(s.t, f.Warning, f.Reason)
+			assert.Equal(s.t, "report-datasets", f.Path)
 			s.said = append(s.said, f.Reason)
 		}
 	}

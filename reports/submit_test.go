@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -552,6 +553,27 @@ func TestASecondRunNoticesTheFirst(t *testing.T) {
 		assert.ErrorContains(t, err, "changed while nothing was sent")
 		assert.Len(t, writes(n.srv), before+1, "only the other run wrote")
 		assert.Equal(t, all(20), stored(t, c, first.ReportID))
+	})
+}
+
+// TestAWriteWithoutAConnection is made again when there is one: nothing can be in progress.
+func TestAWriteWithoutAConnection(t *testing.T) {
+	onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
+		refused := 0
+		n.before = func(r *http.Request) error {
+			if r.Method != http.MethodPost || refused == 20 {
+				return nil
+			}
+			refused++
+			return &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+		}
+		start := time.Now()
+		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(4),
+			&reports.SubmitOptions{MaxDatasets: 2})
+		require.NoError(t, err)
+		assert.Equal(t, 20, refused)
+		assert.Less(t, time.Since(start), 5*time.Minute)
+		assert.Equal(t, all(4), stored(t, c, receipt.ReportID))
 	})
 }
 
