@@ -597,6 +597,31 @@ func TestDOIsOfOthers(t *testing.T) {
 
 func TestEnsureAllEndsWithAnError(t *testing.T) {
 	newServer := func() *datacitetest.Server { return datacitetest.NewServer(&datacitetest.Options{NoPort: true}) }
+	t.Run("what cannot be asked", func(t *testing.T) {
+		srv := newServer()
+		items := func(n int) iter.Seq2[reconcile.Desired, error] { return wantedItems(n) }
+		for _, tt := range []struct {
+			all  iter.Seq2[reconcile.Desired, error]
+			opts reconcile.Options
+			path string
+		}{
+			{nil, reconcile.Options{}, "desired"}, {reconcile.Corrections(nil), reconcile.Options{}, "diffs"},
+			{items(1), reconcile.Options{Workers: -1}, "Options"}, {items(1), reconcile.Options{Rounds: -1}, "Options"},
+			{items(1), reconcile.Options{Pause: -1}, "Options"},
+		} {
+			n := 0
+			for o, err := range srv.Reconcile().EnsureAll(t.Context(), tt.all, &tt.opts) {
+				n++
+				assert.Nil(t, o)
+				require.ErrorIs(t, err, datacite.ErrInvalid)
+				assert.Equal(t, tt.path, datacite.Findings(err)[0].Path)
+			}
+			assert.Equal(t, 1, n)
+		}
+		assert.Empty(t, srv.Requests())
+		_, err := reconcile.NewClient(datacite.Config{})
+		require.Error(t, err)
+	})
 	t.Run("a login that is not accepted", func(t *testing.T) {
 		onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 			outcomes := 0

@@ -15,7 +15,6 @@ import (
 
 // keepItems puts the items of the other form into a desired list, in place of those that one form has for them.
 func keepItems(name string, desired, one, other *metadata.Record) {
-	one, other = normal(one), normal(other)
 	list, from, to := field(desired, name), field(one, name), field(other, name)
 	if list.Kind() != reflect.Slice || list.Len() == 0 || sameJSON(list, to) {
 		return
@@ -45,8 +44,8 @@ func (c *comparison) unseenIn(name string) (changes []metadata.Change) {
 	if c.asXML == nil || field(c.asXML, name).Kind() != reflect.Slice || isEmpty(field(c.asXML, name)) {
 		return nil
 	}
-	stored, shown := normal(c.xml), map[int]bool{}
-	for _, j := range pairsOf(name, normal(&c.found.Record), stored) {
+	stored, shown := c.xml, map[int]bool{}
+	for _, j := range pairsOf(name, &c.found.Record, stored) {
 		shown[j] = true
 	}
 	desired := map[string]bool{}
