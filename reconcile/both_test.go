@@ -110,7 +110,8 @@ func TestTheFirstWriteOfACorrectionIsSentUntilItArrives(t *testing.T) {
 					file := []string{"https://example.org/a.csv"}
 					for o, err := range srv.Reconcile().EnsureAll(t.Context(), each([]reconcile.Desired{{DOI: "10.5072/rich",
 						ContentURL: file, Metadata: &metadata.Record{
-							GeoLocations: []metadata.GeoLocation{{Polygons: metadata.Polygons{square(), square()}}}}}}), nil) {
+							GeoLocations: []metadata.GeoLocation{{Polygons: metadata.Polygons{square(), square()}}}}}}),
+						&reconcile.Options{AllowLoss: true}) {
 						require.NoError(t, err)
 						require.NoError(t, o.Err)
 						assert.Equal(t, reconcile.RoadBoth, o.Road)
