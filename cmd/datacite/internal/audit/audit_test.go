@@ -146,7 +146,7 @@ func TestAuditAndFix(t *testing.T) {
 				assert.Equal(t, shell.ExitRefused, code)
 				assert.Empty(t, out)
 				assert.Contains(t, notes, "3 of 4 DOIs right as to url, state, metadata at ")
-				assert.Contains(t, notes, "0 differences; 1 DOI does not exist at the service")
+				assert.Contains(t, notes, "0 differences; 1 DOI does not exist at the service\n")
 			}
 		})
 	}
@@ -470,7 +470,7 @@ func TestSources(t *testing.T) {
 		`"event":"publish","titles":[{"title":"Glacier length","x":"y"}]}`
 	out, notes, _ := call(t, srv, "--only", "state", shelltest.File(t, "schema.jsonl", schema))
 	assert.Contains(t, out, "10.5072/hidden\tstate: \"registered\", should be \"findable\"\n")
-	assert.Contains(t, notes, "schema.jsonl, 10.5072/hidden: titles[0].x: the value has no place in a record")
+	assert.Regexp(t, `^warning: \S*schema.jsonl, 10.5072/hidden: titles\[0\].x: the value has no place in a record`, notes)
 	out, _, code = call(t, srv, "--format", "json", "--only", "metadata", folder)
 	assert.Equal(t, shell.ExitRefused, code)
 	assert.Equal(t, 3, strings.Count(out, "\n"))
@@ -490,30 +490,33 @@ func TestFixWritesOnlyWhatIsChosen(t *testing.T) {
 	srv := service(t, datacitetest.Deployed)
 	own := `{"doi":"10.5072/hidden","url":"https://repo.example.org/new","state":"findable","titles":[{"title":"Another ` +
 		`title"}]}`
-	out, notes, code := call(t, srv, "--fix", "--yes", "--only", "url", shelltest.File(t, "own.jsonl", own))
-	require.Equal(t, shell.ExitDone, code, notes)
-	assert.Equal(t, 2, strings.Count(out, "\n"), "the URL")
-	record, err := srv.DOIs().Get(t.Context(), "10.5072/hidden", nil)
-	require.NoError(t, err)
-	assert.Equal(t, "https://repo.example.org/new", record.URL)
-	assert.Equal(t, dois.StateRegistered, record.State)
-	assert.Equal(t, "Glacier length", record.Titles[0].Title)
+	for only, address := range map[string]string{"url": "new", "url,invalid": "newer"} {
+		own := strings.Replace(own, "org/new", "org/"+address, 1)
+		out, notes, code := call(t, srv, "--fix", "--yes", "--only", only, shelltest.File(t, "own.jsonl", own))
+		require.Equal(t, shell.ExitDone, code, notes)
+		assert.Equal(t, 2, strings.Count(out, "\n"), "the URL")
+		record, err := srv.DOIs().Get(t.Context(), "10.5072/hidden", nil)
+		require.NoError(t, err)
+		assert.Equal(t, "https://repo.example.org/"+address, record.URL)
+		assert.Equal(t, dois.StateRegistered, record.State)
+		assert.Equal(t, "Glacier length", record.Titles[0].Title)
+	}
 
 	require.NoError(t, srv.PutRecordJSON(
 		[]byte(`{"doi":"10.5072/old","url":"https://repo.example.org/old","schemaVersion":"http://datacite.org/schema/kernel-3",
 		"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Old"}],"publisher":{"name":"Example"},"publicationYear":2001,"types":{"resourceTypeGeneral":"Dataset"}}`)))
 	own = `{"doi":"10.5072/old","url":"https://repo.example.org/new","titles":[{"title":"Another title"}]}`
-	_, notes, code = call(t, srv, "--fix", "--yes", "--only", "old-schema", shelltest.File(t, "own.jsonl", own))
+	_, notes, code := call(t, srv, "--fix", "--yes", "--only", "old-schema", shelltest.File(t, "own.jsonl", own))
 	require.Equal(t, shell.ExitDone, code, notes)
 
 	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/bad","url":"https://repo.example.org/old",
 		"titles":[{"title":"Bad"}],"publisher":{"name":"Example"},"publicationYear":2001,
 		"types":{"resourceTypeGeneral":"Dataset"}}`)))
 	own = "doi,url,creators\n10.5072/bad,https://repo.example.org/new,\"Lovelace, Ada\"\n"
-	out, notes, code = call(t, srv, "--fix", "--yes", "--only", "invalid", shelltest.File(t, "own.csv", own))
+	out, notes, code := call(t, srv, "--fix", "--yes", "--only", "invalid", shelltest.File(t, "own.csv", own))
 	require.Equal(t, shell.ExitDone, code, notes)
 	assert.Contains(t, out, "invalid\t10.5072/bad\trepaired\tcreators: ")
-	record, err = srv.DOIs().Get(t.Context(), "10.5072/bad", nil)
+	record, err := srv.DOIs().Get(t.Context(), "10.5072/bad", nil)
 	require.NoError(t, err)
 	assert.Len(t, record.Creators, 1)
 	assert.Equal(t, "https://repo.example.org/old", record.URL)
@@ -856,6 +859,15 @@ func TestResultsThatCannotBePrinted(t *testing.T) {
 	assert.Contains(t, stderr.String(), "changed\t10.5072/moved\trepaired\t")
 	assert.Contains(t, stderr.String(), "changed\t10.5072/hidden\trepaired\t")
 	assert.Contains(t, stderr.String(), "datacite: standard output cannot be written: ")
+}
+
+// A DOI that does not exist is never right, also where missing ones are no difference.
+func TestMissingAreNotRight(t *testing.T) {
+	_, notes, code := call(t, service(t, datacitetest.Deployed), "--only", "url",
+		shelltest.File(t, "own.csv", "doi\n10.5072/one\n10.5072/two\n"))
+	assert.Equal(t, shell.ExitRefused, code)
+	assert.Contains(t, notes, "0 of 2 DOIs right as to url at ")
+	assert.True(t, strings.HasSuffix(notes, ": 0 differences; 2 DOIs do not exist at the service\n"), notes)
 }
 
 // Without a login, hidden DOIs are not seen; with one, nothing differs.
