@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bufio"
 	"fmt"
 	"strings"
 	"testing"
@@ -60,4 +61,18 @@ func TestBatches(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Lines are read into the same memory, but for that of a long one.
+func TestMemoryOfLines(t *testing.T) {
+	s := &splitter{}
+	src := bufio.NewReader(strings.NewReader(strings.Repeat("short\n", 2) + strings.Repeat("x", 2*batchSize) + "\nshort\n"))
+	var first [4]*byte
+	for i, long := range []bool{false, false, true, false} {
+		_, err := s.readLine(src)
+		require.NoError(t, err)
+		assert.Equal(t, long, cap(s.line) > batchSize)
+		first[i] = &s.line[0]
+	}
+	assert.Same(t, first[0], first[1])
 }

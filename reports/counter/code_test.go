@@ -137,6 +137,7 @@ func TestKeys(t *testing.T) {
 		{DOI: "10.5072/a", Cookie: "u"}, {DOI: "10.5072/a", Session: "u"}, {DOI: "10.5072/a", Address: "u"},
 		{DOI: "10.5072/a", Address: "u",
 			Agent: "v"}, {DOI: "10.5072/a", Address: "uv"}, {DOI: "10.5072/a", Agent: "uv"}, {DOI: "10.5072/a"},
+		{DOI: "none"}, {DOI: "no"}, {},
 	}
 	keys := map[string]bool{}
 	for _, e := range events {

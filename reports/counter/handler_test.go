@@ -95,7 +95,11 @@ func TestHandlerStoresAccessesThatCount(t *testing.T) {
 				stored = append(stored, e)
 				return nil
 			}, nil)
-			srv := httptest.NewUnstartedServer(handler)
+			finished := make(chan struct{}, 1) // a server does not wait for a connection that was handed over
+			srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				defer func() { finished <- struct{}{} }()
+				handler.ServeHTTP(w, r)
+			}))
 			srv.Config.ErrorLog = log.New(io.Discard, "", 0)
 			srv.Start()
 			method := c.method
@@ -118,7 +122,8 @@ func TestHandlerStoresAccessesThatCount(t *testing.T) {
 				_ = unwrapped.Body.Close()
 				assert.Equal(t, unwrapped.Status, response.Status, "as without the handler")
 			}
-			srv.Close() // waits for the handler
+			<-finished
+			srv.Close()
 			if !c.counted {
 				assert.Empty(t, stored)
 				return

@@ -58,4 +58,9 @@ func TestFewURLsStayInMemory(t *testing.T) {
 	}
 	require.NoError(t, tally.finish())
 	assert.EqualValues(t, 4, tally.summary.Counted)
+	for i := range 1000 { // one after the other, none of which may be a double click
+		e := Event{DOI: "10.5072/a", User: "u", URL: "a", Time: time.Unix(2e9+31*int64(i), 0)}
+		require.NoError(t, tally.add(appendRecord(nil, e.DOI, &e, false).click()))
+		require.Less(t, len(tally.open.queue), 4)
+	}
 }

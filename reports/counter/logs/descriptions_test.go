@@ -106,20 +106,20 @@ func TestDescribedValues(t *testing.T) {
 		"grid:grid.4711.3": "grid grid.4711.3", "urn=a:b": "urn a:b", "client-id.x": "client-id x",
 		"ISNI:0000": "isni 0000",
 		"orcid:1":   "orcid 1", "ror:1": "", "grid": "", "grid.": "", "x-grid.1": ""} {
-		got := ""
+		var got []string
 		for _, id := range describe(datasets("10.5072/fk2/abc")[0], "publisher_id", code).PublisherID {
-			got += string(id.Type) + " " + id.Value
+			got = append(got, string(id.Type)+" "+id.Value)
 		}
-		assert.Equal(t, want, got, code)
+		assert.Equal(t, want, strings.Join(got, ", "), code)
 	}
 	for date, want := range map[string]string{"2024-05-06": "2024-05-06", "2024-05-06T07:08:09Z": "2024-05-06",
 		"2024-05":    "",
 		"2024-13-01": "", "T": ""} {
-		got := ""
+		var got []string
 		for _, date := range describe(datasets("10.5072/fk2/abc")[0], "publication_date", date).Dates {
-			got += date.Value
+			got = append(got, date.Value)
 		}
-		assert.Equal(t, want, got, date)
+		assert.Equal(t, want, strings.Join(got, ", "), date)
 	}
 	publishers := map[[2]string]string{{"grid", "tbd"}: "", {"grid", "grid.1"}: "grid", {"Press", "tbd"}: "Press"}
 	for of, want := range publishers {
