@@ -131,6 +131,9 @@ func shapes(t testing.TB) map[string]string {
 		"a page with all its members": `{"jsonapi":{"version":"1.0"},"errors":null,"included":[],"links":{},"data":[` +
 			from(resource, ",", 1, 2, 3, 4) + `]}`,
 		"a page, its records last": `{"meta":{"total":4},"links":{},"data":[` + from(resource, ",", 1, 2, 3, 4) + `]}`,
+		"a page, its links first":  `{"links":{},"data":[` + from(resource, ",", 1, 2, 3, 4) + `]}`,
+		"a page, its errors first": `{"errors":null,"data":[` + from(resource, ",", 1, 2, 3, 4) + `]}`,
+		"a page, included first":   `{"included":[],"data":[` + from(resource, ",", 1, 2, 3, 4) + `]}`,
 		"pages in lines": `{"data":[` + resource(1) + `]}` + "\n" + `{"data":[` + from(resource, ",", 2,
 			3) + `]}` + "\n" + `{"data":[]}` + "\n" + `{"data":` + resource(4) + `,"included":[]}`,
 		"pages, compressed": zipped(indented(t, page)),
