@@ -70,8 +70,8 @@ func (c *Client) Open(ctx context.Context, doiName string, format Format) (io.Re
 	return body, nil
 }
 
-// Citation returns the text to cite a record with, in one line. One of more than 16 MiB is
-// [datacite.ErrTooLarge].
+// Citation returns the text to cite a record with, in one line, with HTML such as <i> around
+// the title. One of more than 16 MiB is [datacite.ErrTooLarge].
 //
 // Citation sends GET /dois/{doi} with text/x-bibliography in the Accept header.
 func (c *Client) Citation(ctx context.Context, doiName string, opts *CitationOptions) (string, error) {
