@@ -55,10 +55,9 @@ func (r *Record) takeIdentifiers(list List[AlternateIdentifier]) {
 	if r.DOI == "" {
 		r.DOI = onlyDOI(list)
 	}
-	own := doiRule.bare(r.DOI)
 	list = slices.DeleteFunc(list, func(a AlternateIdentifier) bool {
 		name, isDOI := a.doi()
-		return isDOI && (name == "" || strings.EqualFold(name, own))
+		return isDOI && (name == "" || strings.EqualFold(name, doiRule.bare(r.DOI)))
 	})
 	switch {
 	case r.AlternateIdentifiers == nil && (isEmpty || len(list) > 0):
@@ -93,8 +92,10 @@ func onlyDOI(list []AlternateIdentifier) (only string) {
 }
 
 func (a AlternateIdentifier) doi() (name string, isDOI bool) {
-	isDOI = a.AlternateIdentifierType == string(IdentifierDOI)
-	return doiRule.bare(xmlscan.Trim(a.AlternateIdentifier)), isDOI
+	if a.AlternateIdentifierType != string(IdentifierDOI) {
+		return "", false
+	}
+	return doiRule.bare(xmlscan.Trim(a.AlternateIdentifier)), true
 }
 
 // The DOI of a record. The schema wants it in the document, and the service takes
