@@ -50,7 +50,7 @@ import (
 
 // A Reader reads the records of an archive. [NewReader] and [NewFolderReader] make one.
 type Reader struct {
-	start func(*splitter) error // nil if there is nothing to read from
+	start func(*splitter) // reads, and reports what is wrong; nil if there is nothing to read from
 	opts  Options
 }
 
@@ -74,13 +74,14 @@ func NewReader(r io.Reader, opts *Options) *Reader {
 	if r == nil {
 		return newReader(nil, opts)
 	}
-	return newReader(func(s *splitter) error {
+	return newReader(func(s *splitter) {
 		if r == nil {
-			return s.damaged(place{}, errRead)
+			_ = s.damaged(place{}, errRead) // nothing else is read
+			return
 		}
 		src := r
 		r = nil
-		return s.read("", src, 0)
+		_ = s.read("", src, 0) // it was reported
 	}, opts)
 }
 
@@ -91,10 +92,10 @@ func NewFolderReader(folder fs.FS, opts *Options) *Reader {
 	if folder == nil {
 		return newReader(nil, opts)
 	}
-	return newReader(func(s *splitter) error { return s.folder(folder) }, opts)
+	return newReader(func(s *splitter) { s.folder(folder) }, opts)
 }
 
-func newReader(start func(*splitter) error, opts *Options) *Reader {
+func newReader(start func(*splitter), opts *Options) *Reader {
 	r := &Reader{start: start}
 	if opts != nil {
 		r.opts = *opts

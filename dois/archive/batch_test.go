@@ -34,7 +34,7 @@ func TestBatches(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newSplitter(&Options{})
 			defer s.stop()
-			s.run(func(s *splitter) error { return s.read("", strings.NewReader(strings.Join(texts, "\n")), 0) })
+			s.run(func(s *splitter) { _ = s.read("", strings.NewReader(strings.Join(texts, "\n")), 0) })
 			var got []string
 			for b := range s.ordered {
 				<-b.decoded
@@ -46,6 +46,9 @@ func TestBatches(t *testing.T) {
 				}
 				for _, p := range b.pieces {
 					require.NoError(t, p.err)
+				}
+				if name == "short ones" && got == nil {
+					assert.NotEmpty(t, s.ordered, "they do not wait")
 				}
 				got = append(got, fmt.Sprint(len(b.pieces), " ", len(b.text)))
 				pieces := b.pieces

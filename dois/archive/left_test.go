@@ -74,6 +74,7 @@ func TestNothingIsReadAfterDamage(t *testing.T) {
 	whole := tarred("a.jsonl", lines(attributes, 1))
 	for name, damaged := range map[string]string{
 		"m.jsonl.gz":  zipped(lines(attributes, 1))[:60],
+		"m1.jsonl.gz": zipped("<html>")[:len(zipped("<html>"))-8],
 		"m.ndjson.gz": "",
 		"m.gz":        zipped("")[:5],
 		"m.jsonl":     "<html>",

@@ -90,13 +90,12 @@ func newSplitter(opts *Options) *splitter {
 }
 
 // run cuts the archive in a goroutine.
-func (s *splitter) run(start func(*splitter) error) {
+func (s *splitter) run(start func(*splitter)) {
 	s.cutting.Go(func() {
 		defer close(s.ordered)
 		defer close(s.work)
-		if start(s) == nil {
-			s.send()
-		}
+		start(s)
+		s.send()
 	})
 }
 

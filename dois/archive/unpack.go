@@ -189,8 +189,8 @@ func (s *splitter) some(at place, files int) error {
 
 func (s *splitter) chosen(member string) bool { return s.opts.Members == nil || s.opts.Members(member) }
 
-func (s *splitter) folder(folder fs.FS) error {
-	err := fs.WalkDir(folder, ".", func(member string, entry fs.DirEntry, err error) error {
+func (s *splitter) folder(folder fs.FS) {
+	if err := fs.WalkDir(folder, ".", func(member string, entry fs.DirEntry, err error) error {
 		if err == nil && (entry.IsDir() || !s.chosen(member)) {
 			return nil
 		}
@@ -202,12 +202,11 @@ func (s *splitter) folder(folder fs.FS) error {
 		}
 		s.watch = &input.Watch{}
 		return s.damaged(place{member: member}, s.watch.Note(err))
-	})
-	if err != nil {
-		return err
+	}); err != nil {
+		return // it was reported
 	}
 	s.watch = &input.Watch{}
-	return s.some(place{}, s.files)
+	_ = s.some(place{}, s.files) // nothing else is read
 }
 
 // file reads a file of a folder. It returns an error if it cannot open the file, or
