@@ -516,10 +516,11 @@ func TestDaysAreStoredWholeOrNotAtAll(t *testing.T) {
 	}
 	require.NoError(t, d.Close())
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "day-123.tmp"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "notes.txt"), nil, 0o600))
 	openDays(t, folder, nil)
 	entries, err := os.ReadDir(folder)
 	require.NoError(t, err)
-	assert.Len(t, entries, 3, "the index, the lock and a day: %v", entries)
+	assert.Len(t, entries, 4, "the index, the lock, a day, and what is not of a run: %v", entries)
 }
 
 // A folder that cannot be read or written is an error that says so, and nothing is counted by halves.

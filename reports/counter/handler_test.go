@@ -52,6 +52,10 @@ func TestHandlerStoresAccessesThatCount(t *testing.T) {
 			page(w, r)
 			w.WriteHeader(http.StatusBadGateway)
 		}, counted: true},
+		"failed after its status": {serve: func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusOK)
+			w.WriteHeader(http.StatusBadGateway)
+		}, counted: true},
 		"failed at once": {serve: func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusBadGateway)
 			page(w, r)
