@@ -250,6 +250,9 @@ func TestWriteBackLosesNothing(t *testing.T) {
 }
 
 func TestHas(t *testing.T) {
+	listed := must(canned(t, []byte(`{"data":[{"id":"10.5072/x","attributes":{"doi":"10.5072/x"}}]}`)).List(t.Context(),
+		&dois.ListOptions{Fields: []string{"doi"}}))(t)
+	assert.Equal(t, []string{"doi"}, listed.Records[0].Fields, "no other was asked for")
 	r := recordFrom(t, `{"doi":"10.5072/x","viewCount":0,"citationCount":null}`)
 	assert.True(t, r.Has("viewCount"), "a zero that was counted")
 	assert.True(t, r.Has("citationCount"))
@@ -272,7 +275,8 @@ func TestRelationships(t *testing.T) {
 		"client":{"data":{"id":"a.b","type":"clients"}},"provider":{"data":{"id":"a","type":"providers"}},
 		"media":{"data":{"id":"10.5072/x","type":"media"}},"citations":{"data":[{"id":"10.5072/c","type":"dois"},{"id":"10.5072/d","type":"dois"}]},
 		"references":{"data":[]},"parts":{"data":null},"versions":null,"versionOf":{"id":"10.5072/v"},"partOf":"10.5072/whole"}},
-		"included":[{"id":"a.b","type":"clients","attributes":{"name":"Repository","language":[]}}]}`))
+		"included":[{"id":"a.b","type":"clients","attributes":{"name":"Repository","language":[]},
+		"relationships":{"provider":{}}}]}`))
 	r := must(client.Get(t.Context(), "10.5072/x", &dois.GetOptions{Include: []string{"client", "media"}}))(t)
 	assert.Equal(t, "a.b", r.Client)
 	assert.Equal(t, "a", r.Provider)
@@ -286,6 +290,7 @@ func TestRelationships(t *testing.T) {
 	require.Len(t, r.Included, 1)
 	assert.Equal(t, "clients a.b", r.Included[0].Type+" "+r.Included[0].ID)
 	assert.JSONEq(t, `{"name":"Repository","language":[]}`, string(r.Included[0].Attributes))
+	assert.JSONEq(t, `{"provider":{}}`, string(r.Included[0].Relationships))
 
 	for name, relationships := range map[string]string{"null": "null", "a list": "[]", "a text": `"x"`,
 		"client null": `{"client":{"data":null}}`} {
@@ -441,6 +446,11 @@ func values(v any) []string {
 		}
 	}
 	return out
+}
+
+// The name of a DOI is in the path of an update.
+func TestDraftSendsNoNameInTheMetadata(t *testing.T) {
+	assert.JSONEq(t, `{"version":"2"}`, sent(t, &dois.Draft{Record: metadata.Record{DOI: "10.5072/X", Version: "2"}}))
 }
 
 // Of the two lists that a record may come with, the service would keep the one that nobody changed.

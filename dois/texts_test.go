@@ -413,6 +413,20 @@ func TestWarningsReachTheWriter(t *testing.T) {
 		made := must(c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: sound()}))(t)
 		assert.Empty(t, made.Warnings)
 	})
+	scene("so is one with its DOI, which is sent once", func(t *testing.T, c *dois.Client) {
+		rec := sound()
+		must(c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: rec}))(t)
+		rec.DOI = "10.5072/A"
+		assert.Empty(t, must(c.Update(t.Context(), "10.5072/a", &dois.Draft{Record: rec}))(t).Warnings)
+	})
+	scene("a name that XML repeats is named", func(t *testing.T, c *dois.Client) {
+		rec := sound()
+		rec.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "https://example.org/a",
+			AlternateIdentifierType: "URL"}, {AlternateIdentifier: "A-1", AlternateIdentifierType: "Local"}}
+		made := must(c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a",
+			MetadataXML: must(rec.XML())(t)}))(t)
+		assert.Equal(t, []string{"alternateIdentifiers[0].alternateIdentifier"}, pathsOf(made.Warnings))
+	})
 	scene("what the service drops is named", func(t *testing.T, c *dois.Client) {
 		rec := sound()
 		rec.Creators[0].Lang = "en"

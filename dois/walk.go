@@ -41,7 +41,6 @@ func (c *Client) walk(op string, opts *ListOptions) *Walk {
 		w.opts = *opts
 	}
 	from := w.opts.From
-	w.opts.From = Position{}
 	of, err := w.opts.fingerprint()
 	switch {
 	case from == (Position{}):

@@ -424,6 +424,9 @@ func TestWalkFromTheMiddle(t *testing.T) {
 	times := must(walked(t.Context(), client,
 		&dois.ListOptions{Sort: query.ByName, Page: query.Page{Number: 3, Size: 100}}))(t)
 	onceEach(t, times, 300)
+	times = must(walked(t.Context(), client,
+		&dois.ListOptions{Sort: query.ByName, Page: query.Page{Number: 2, Size: 100}}))(t)
+	onceEach(t, times, 400)
 	times = must(walked(t.Context(), client, &dois.ListOptions{Page: query.Page{Cursor: cursorAfter(399), Size: 10}}))(t)
 	onceEach(t, times, 100)
 }

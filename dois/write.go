@@ -65,8 +65,7 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 		return nil, err
 	}
 	d := *draft
-	if _, given := d.Extra["reason"]; d.Event == EventPublish && d.Reason == "" && !given &&
-		!slices.Contains(d.Clear, "reason") {
+	if _, given := d.Extra["reason"]; d.Event == EventPublish && d.Reason == "" && !given {
 		d.Clear = append(slices.Clone(d.Clear), "reason")
 	}
 	if len(d.MetadataXML) > 0 {

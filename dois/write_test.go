@@ -193,6 +193,8 @@ func TestReasonFollowsTheState(t *testing.T) {
 		change(dois.EventHide, "out of date")
 		shown := must(client.Update(ctx, name, &dois.Draft{Event: dois.EventPublish}))(t)
 		assert.Empty(t, shown.Reason, "the DOI is shown by an update")
+		shown = must(client.Update(ctx, name, &dois.Draft{Event: dois.EventPublish, Clear: []string{"reason"}}))(t)
+		assert.Empty(t, shown.Reason, "as it is said, too")
 
 		_, err := client.Update(ctx, name, &dois.Draft{Reason: "left behind"}) // by another program
 		require.NoError(t, err)

@@ -551,6 +551,11 @@ func TestFindingsXML_warns(t *testing.T) {
 	}, got)
 }
 
+// The number type is the one vocabulary without constants.
+func TestValues_numberTypes(t *testing.T) {
+	assert.Equal(t, []metadata.NumberType{"Article", "Chapter", "Report", "Other"}, metadata.Values[metadata.NumberType]())
+}
+
 func TestRelationType_Inverse(t *testing.T) {
 	without := map[metadata.RelationType]bool{metadata.RelationIsPublishedIn: true, metadata.RelationOther: true}
 	for _, relation := range metadata.Values[metadata.RelationType]() {

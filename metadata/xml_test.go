@@ -260,6 +260,14 @@ func TestParseXML_keepsDescriptions(t *testing.T) {
 	assert.Equal(t, want, fromJSON, "JSON has line feeds only")
 }
 
+// A document with a name of another type is read, and the name that is written is a DOI.
+func TestRecord_XML_identifierIsADOI(t *testing.T) {
+	rec := parse(t, `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="Handle">10.5072/a`+
+		`</identifier></resource>`)
+	rec.DOI = "10.5072/a"
+	assert.Contains(t, string(must(rec.XML())(t)), `<identifier identifierType="DOI">10.5072/a</identifier>`)
+}
+
 func TestParseXML_readsAttributes(t *testing.T) {
 	rec := parse(t, resource(`<titles><title lang='de' xml:lang=' fr ' titleType = "Sub&#116;itle">T</title></titles>`))
 	assert.Equal(t, metadata.List[metadata.Title]{{Title: "T", TitleType: metadata.TitleSubtitle, Lang: "fr"}}, rec.Titles)

@@ -103,19 +103,20 @@ func TestTheFirstWriteOfACorrectionIsSentUntilItArrives(t *testing.T) {
 			t.Run(fmt.Sprint(kind, from), func(t *testing.T) {
 				onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
 					_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/rich", URL: "https://example.org/",
-						Event: dois.EventPublish, Record: rich()})
+						Event: dois.EventPublish, Record: rich(), Container: &dois.Container{Title: "Ice Notes", Type: "Series"}})
 					require.NoError(t, err)
 					before := writes(srv)
 					srv.SetFaults(failing(1+from, 1+from+attempts, datacitetest.Fault{Kind: kind}))
 					file := []string{"https://example.org/a.csv"}
 					for o, err := range srv.Reconcile().EnsureAll(t.Context(), each([]reconcile.Desired{{DOI: "10.5072/rich",
-						ContentURL: file, Metadata: &metadata.Record{
+						ContentURL: file, Container: &dois.Container{}, Metadata: &metadata.Record{
 							GeoLocations: []metadata.GeoLocation{{Polygons: metadata.Polygons{square(), square()}}}}}}),
 						&reconcile.Options{AllowLoss: true}) {
 						require.NoError(t, err)
 						require.NoError(t, o.Err)
 						assert.Equal(t, reconcile.RoadBoth, o.Road)
 						assert.Equal(t, file, o.Record.ContentURL)
+						assert.Zero(t, o.Record.Container)
 						assert.Equal(t, 2, strings.Count(string(o.Record.MetadataXML), "<geoLocationPolygon>"))
 					}
 					sent := 2 + attempts

@@ -38,6 +38,7 @@ const odd = `<?xml version="1.0" encoding="UTF-8"?>
   <d:dates>
     <d:date dateType="Collected">c. 1850</d:date>
   </d:dates>
+  <d:sizes/>
   <d:descriptions>
     <d:description descriptionType="Abstract">one<d:br/>two</d:description>
   </d:descriptions>
@@ -61,6 +62,10 @@ func TestTheRestOfADocumentStaysByteForByte(t *testing.T) {
 			reconcile.Desired{Metadata: &metadata.Record{Version: "2"}},
 			"</d:descriptions>\n", "</d:descriptions>\n  <version " +
 				"xmlns=\"http://datacite.org/schema/kernel-4\">2</version>\n", reconcile.RoadXML,
+		},
+		"into a list without items": {
+			reconcile.Desired{Metadata: &metadata.Record{Sizes: []string{"1 MB"}}}, "<d:sizes/>",
+			"<sizes xmlns=\"http://datacite.org/schema/kernel-4\">\n    <size>1 MB</size>\n  </sizes>", reconcile.RoadXML,
 		},
 		"removed": {reconcile.Desired{Clear: []string{"descriptions"}},
 			"\n  <d:descriptions>\n    <d:description descriptionType=\"Abstract\">one<d:br/>two</d:description>\n  " +
