@@ -65,7 +65,8 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 		return nil, err
 	}
 	d := *draft
-	if _, given := d.Extra["reason"]; d.Event == EventPublish && d.Reason == "" && !given {
+	if _, given := d.Extra["reason"]; d.Event == EventPublish && d.Reason == "" && !given &&
+		!slices.Contains(d.Clear, "reason") {
 		d.Clear = append(slices.Clone(d.Clear), "reason")
 	}
 	if len(d.MetadataXML) > 0 {

@@ -195,6 +195,8 @@ func TestReasonFollowsTheState(t *testing.T) {
 		assert.Empty(t, shown.Reason, "the DOI is shown by an update")
 		shown = must(client.Update(ctx, name, &dois.Draft{Event: dois.EventPublish, Clear: []string{"reason"}}))(t)
 		assert.Empty(t, shown.Reason, "as it is said, too")
+		shown = must(client.Update(ctx, name, &dois.Draft{Event: dois.EventPublish, Extra: map[string]any{"reason": "kept"}}))(t)
+		assert.Equal(t, "kept", shown.Reason, "unless another is given")
 
 		_, err := client.Update(ctx, name, &dois.Draft{Reason: "left behind"}) // by another program
 		require.NoError(t, err)
