@@ -290,7 +290,8 @@ func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) b
 	// A record that arrived before is not kept again. So a page of those that have arrived fits, if this one does not.
 	var budget *jsonlex.Budget
 	var left int64
-	p := &page{fields: o.Fields, unread: call.IsUnread(ctx), limit: o.maxRecords(), place: func() *Record { return &Record{} },
+	p := &page{fields: o.Fields, unread: call.IsUnread(ctx), limit: o.maxRecords(),
+		place: func() *Record { return &Record{} },
 		each: func(r *Record) error {
 			if w.current[r.DOI] {
 				budget.GiveBack(left)

@@ -315,8 +315,8 @@ func readOnly[T any](name string, read func(*parser, *T)) part[T] {
 // inside is an element with some values of the T around it.
 func inside[T any](n occurs, e *element[T]) part[T] {
 	p := part[T]{members: e.members, bare: e.bare, element: &elementPart[T]{
-		particle: particle{&e.elementRule, n, step{}, ""}, present: e.present, read: e.read, write: e.write, values: e.values,
-		same: e.same,
+		particle: particle{&e.elementRule, n, step{}, ""}, present: e.present, read: e.read, write: e.write,
+		values: e.values, same: e.same,
 	}}
 	if e.text != nil && len(e.attributes) == 0 { // as most are
 		p.element.read = e.text.read

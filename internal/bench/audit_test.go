@@ -72,10 +72,11 @@ func (p *pager) RoundTrip(r *http.Request) (*http.Response, error) {
 	if n < p.pages {
 		next = fmt.Sprintf(`"next":"http://localhost/dois?page[cursor]=%d"`, n+1)
 	}
-	end := fmt.Sprintf(`],"meta":{"total":%d,"totalPages":%d,"page":%d},"links":{%s}}`, p.pages*pageRecords, p.pages, n, next)
+	end := fmt.Sprintf(`],"meta":{"total":%d,"totalPages":%d},"links":{%s}}`, p.pages*pageRecords, p.pages, next)
 	return &http.Response{
-		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Request: r, Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(io.MultiReader(bytes.NewReader(p.page), strings.NewReader(end))),
+		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Header: http.Header{"Content-Type": {"application/json"}},
+		Body:   io.NopCloser(io.MultiReader(bytes.NewReader(p.page), strings.NewReader(end))),
 	}, nil
 }
 
@@ -84,7 +85,8 @@ func (p *pager) RoundTrip(r *http.Request) (*http.Response, error) {
 func BenchmarkAudit(b *testing.B) {
 	for name, isMarkup := range map[string]bool{"plain": false, "markup": true} {
 		service, desired := pagerOf(b, isMarkup)
-		cfg := datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: service}}
+		cfg := datacite.Config{Service: datacite.Service{API: "http://localhost"},
+			HTTPClient: &http.Client{Transport: service}}
 		c, err := reconcile.NewClient(cfg)
 		require.NoError(b, err)
 		list, err := dois.NewClient(cfg)

@@ -91,7 +91,7 @@ func (s *Service) arrange(ix *store.Index, found search.Found, p wire.Params) (l
 	} else {
 		order = s.sorted(ix, found, p["sort"])
 	}
-	return byNumber(ix, found.Set, order, p.Number("page[number]", 1), size), nil
+	return byNumber(ix, order, p.Number("page[number]", 1), size), nil
 }
 
 // shuffled are the records of a set in random order.
@@ -113,35 +113,23 @@ func pageSize(p wire.Params) (int, error) {
 	return min(size, wire.MaxPage), nil
 }
 
-// byNumber is a page of what was found; order has it, and perhaps more.
-func byNumber(ix *store.Index, found search.Set, order []int32, page, size int) listing {
+// byNumber is a page of what was found.
+func byNumber(ix *store.Index, found []int32, page, size int) listing {
 	page = max(page, 1)
-	all := found.Len()
+	all := len(found)
 	total := wire.Pages(min(all, pageWindow), size)
 	if size > 0 {
 		page = min(page, pageWindow/size)
 	}
 	l := listing{meta: object{"total": all, "totalPages": total, "page": page}}
-	l.fill(ix, found, order, (page-1)*size, size)
+	from := min((page-1)*size, all)
+	for _, n := range found[from:min(from+size, all)] {
+		l.add(ix.Entry(int(n)))
+	}
 	if size > 0 && len(l.records) == size && page != total {
 		l.next = map[string]string{"page[number]": strconv.Itoa(page + 1), "page[size]": strconv.Itoa(size)}
 	}
 	return l
-}
-
-// fill adds those found in an order, from one on, up to so many.
-func (l *listing) fill(ix *store.Index, found search.Set, order []int32, from, most int) {
-	for _, n := range order {
-		switch {
-		case len(l.records) == most:
-			return
-		case !found.Has(int(n)):
-		case from > 0:
-			from--
-		default:
-			l.add(ix.Entry(int(n)))
-		}
-	}
 }
 
 // byCursor walks all records in the order of their creation, ignoring sort. A
@@ -158,7 +146,14 @@ func byCursor(ix *store.Index, found search.Set, cursor string, size int) listin
 	all := found.Len()
 	total := wire.Pages(all, size)
 	l := listing{meta: object{"total": all, "totalPages": total}}
-	l.fill(ix, found, order[start:], 0, size)
+	for _, n := range order[start:] {
+		if len(l.records) == size {
+			break
+		}
+		if found.Has(int(n)) {
+			l.add(ix.Entry(int(n)))
+		}
+	}
 	if size > 0 && len(l.records) == size && total > 1 {
 		last := placeOf(l.records[size-1])
 		l.next = map[string]string{"page[cursor]": last.cursor(), "page[size]": strconv.Itoa(size)}
@@ -252,8 +247,8 @@ func byTitle(descending bool) func(a, b *store.Entry) int {
 	}
 }
 
-// sorted are the records in the order of a sort option, and perhaps others between them. An unknown option is the
-// default: last updated first. Equal records are sorted by name.
+// sorted are the records that were found, in the order of a sort option. An unknown option is the default: last updated
+// first. Equal records are sorted by name.
 func (s *Service) sorted(ix *store.Index, found search.Found, sort string) []int32 {
 	name, descending := strings.CutPrefix(sort, "-")
 	compare := orders[name]
@@ -267,12 +262,14 @@ func (s *Service) sorted(ix *store.Index, found search.Found, sort string) []int
 	case compare == nil:
 		sort, compare, descending = "-updated", orders["updated"], true
 	}
-	return ix.Sorted(sort, func(a, b *store.Entry) int {
-		c := compare(a, b)
-		if descending {
-			c = -c
-		}
-		return cmp.Or(c, cmp.Compare(a.DOI, b.DOI))
+	return ix.Selected(sort, found.Set, func() []int32 {
+		return ix.Sorted(sort, func(a, b *store.Entry) int {
+			c := compare(a, b)
+			if descending {
+				c = -c
+			}
+			return cmp.Or(c, cmp.Compare(a.DOI, b.DOI))
+		})
 	})
 }
 

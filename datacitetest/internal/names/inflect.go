@@ -9,20 +9,15 @@ import (
 
 // Underscored is publication_year for publicationYear, and for publication-year.
 func Underscored(name string) string {
-	is := func(r rune, low, high rune) bool { return low <= r && r <= high }
-	letters := []rune(name)
-	var out strings.Builder
-	for i, r := range letters {
-		if i > 0 && is(r, 'A', 'Z') {
-			before := letters[i-1]
-			if is(before, 'a', 'z') || is(before, '0', '9') || is(before, 'A', 'Z') && i+1 < len(letters) &&
-				is(letters[i+1], 'a', 'z') {
-				out.WriteByte('_')
-			}
+	is := func(c, low, high byte) bool { return low <= c && c <= high }
+	out, from := "", 0
+	for i := 1; i < len(name); i++ {
+		if before := name[i-1]; is(name[i], 'A', 'Z') && (is(before, 'a', 'z') || is(before, '0', '9') ||
+			is(before, 'A', 'Z') && i+1 < len(name) && is(name[i+1], 'a', 'z')) {
+			out, from = out+name[from:i]+"_", i
 		}
-		out.WriteRune(r)
 	}
-	return strings.ToLower(strings.ReplaceAll(out.String(), "-", "_"))
+	return strings.ToLower(strings.ReplaceAll(out+name[from:], "-", "_"))
 }
 
 // Dashed is journal-article for JournalArticle.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
@@ -102,7 +103,13 @@ func (rec *Record) shown(v View) object {
 
 // blank are the attributes of a record without metadata.
 func blank() object {
-	o := object{"container": object{}, "types": object{}, "reason": nil, "published": nil}
+	o := maps.Clone(withoutMetadata())
+	o["container"], o["types"] = object{}, object{}
+	return o
+}
+
+var withoutMetadata = sync.OnceValue(func() object {
+	o := object{"container": nil, "types": nil, "reason": nil, "published": nil}
 	for _, p := range Properties() {
 		switch {
 		case p.List && p.InXML():
@@ -115,7 +122,7 @@ func blank() object {
 		o[counted+"Count"], o[counted+"sOverTime"] = 0, []any{}
 	}
 	return o
-}
+})
 
 func orNull(text string) any {
 	if text == "" {

@@ -18,8 +18,9 @@ type Index struct {
 	entries []*Entry       // by their numbers in the index, removed ones among them
 	numbers map[string]int // by the keys of records
 
-	mu     sync.Mutex
-	orders map[string]*order
+	mu       sync.Mutex
+	orders   map[string]*order
+	selected selection
 }
 
 // An Entry is a record in the index, without its metadata, and what lists sort it by.
@@ -39,6 +40,13 @@ type Entry struct {
 type order struct {
 	sorted []int32
 	next   int
+}
+
+// selection is what was selected last: pages of one list come one after another.
+type selection struct {
+	order   string
+	found   search.Set
+	numbers []int32
 }
 
 func newIndex() *Index {
@@ -110,6 +118,27 @@ func (ix *Index) Sorted(name string, compare func(a, b *Entry) int) []int32 {
 		slices.SortFunc(o.sorted, byNumber)
 	}
 	return o.sorted
+}
+
+// Selected are the numbers of the entries of a set in an order of Sorted, of which the name is given. Those of the page
+// before are used again.
+func (ix *Index) Selected(name string, found search.Set, sorted func() []int32) []int32 {
+	ix.mu.Lock()
+	last := ix.selected
+	ix.mu.Unlock()
+	if last.order == name && slices.Equal(last.found, found) {
+		return last.numbers
+	}
+	last = selection{name, slices.Clone(found), make([]int32, 0, found.Len())}
+	for _, n := range sorted() {
+		if found.Has(int(n)) {
+			last.numbers = append(last.numbers, n)
+		}
+	}
+	ix.mu.Lock()
+	ix.selected = last
+	ix.mu.Unlock()
+	return last.numbers
 }
 
 // copied is an index with the same contents, which changes do not reach. It has no removed entries if they are many.
