@@ -16,7 +16,9 @@ import (
 // A walk by page number reads the order once, and not up to each of its pages; what changes is in the next page.
 func TestPagesOfAListAreSelectedOnce(t *testing.T) {
 	s := store.New(store.Settings{Clock: time.Now, Accounts: []record.Account{{ClientID: "ice.archive"}}})
-	put := func(n int) { require.NoError(t, s.PutRecordOf("ice.archive", fmt.Appendf(nil, `{"doi":"10.5072/%d"}`, n))) }
+	put := func(n int) {
+		require.NoError(t, s.PutRecordOf("ice.archive", fmt.Appendf(nil, `{"doi":"10.5072/%d"}`, n)))
+	}
 	read := 0
 	page := func(name string, of func(found search.Set)) (names []string) {
 		s.Search(func(ix *store.Index) {
