@@ -88,6 +88,12 @@ func (l *listing) RoundTrip(r *http.Request) (*http.Response, error) {
 	record := func(name string) {
 		fmt.Fprintf(&page, `{"id":%q,"type":"dois","attributes":{"doi":%q,"titles":[{"title":"Record"}]}}`, name, name)
 	}
+	if name, single := strings.CutPrefix(r.URL.Path, "/dois/"); single {
+		page.WriteString(`{"data":`)
+		record(name)
+		page.WriteString(`}`)
+		return listed(r, page.String()), nil
+	}
 	page.WriteString(`{"data":[`)
 	for i := first; i < end; i++ {
 		if i > first {
@@ -101,17 +107,15 @@ func (l *listing) RoundTrip(r *http.Request) (*http.Response, error) {
 		fmt.Fprintf(&page, `,"next":"https://localhost/dois?page[cursor]=%s&page[size]=1000"`, next)
 	}
 	page.WriteString(`}}`)
-	if name, single := strings.CutPrefix(r.URL.Path, "/dois/"); single {
-		page.Reset()
-		page.WriteString(`{"data":`)
-		record(name)
-		page.WriteString(`}`)
-	}
+	return listed(r, page.String()), nil
+}
+
+func listed(r *http.Request, body string) *http.Response {
 	return &http.Response{
 		StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: -1,
 		Header: http.Header{"Content-Type": {
-			"application/json; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(page.String())),
-	}, nil
+			"application/json; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(body)),
+	}
 }
 
 func (l *listing) client(t *testing.T) *reconcile.Client {
