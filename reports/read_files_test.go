@@ -256,6 +256,9 @@ func TestJSONBothWays(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`{"report":`+string(mustJSON(t, r))+`}`), &wrapped))
 	assert.Equal(t, *r, wrapped, "a response of the service, too")
 	assert.Error(t, json.Unmarshal([]byte(`{"report-datasets":[{},5]}`), &wrapped))
+	for _, v := range []any{new(reports.Header), new(reports.Performance), new(reports.Instance)} {
+		assert.Error(t, json.Unmarshal([]byte(`[7]`), v), "%T", v)
+	}
 }
 
 func roundTrip[T any](t *testing.T, value T) {
@@ -338,6 +341,10 @@ func TestReadFile(t *testing.T) {
 	} {
 		_, _, err := reports.ReadFile(strings.NewReader(text))
 		assert.ErrorIs(t, err, datacite.ErrInvalid, name)
+	}
+	for _, text := range []string{`[]`, ``, `report`, `{}`} {
+		_, err := reports.NewReader(strings.NewReader(text))
+		assert.ErrorIs(t, err, datacite.ErrInvalid, text)
 	}
 	_, _, err := reports.ReadFile(nil)
 	require.ErrorContains(t, err, "r: is nil")

@@ -206,11 +206,16 @@ func TestMergingAddsUp(t *testing.T) {
 	list := []reports.Dataset{counted("10.5072/a"), counted("10.5072/A", views(2)), counted("10.5072/a", downloads(1)),
 		counted("doi:10.5072/a", views(6), downloads(4)), counted("10.5072/a")}
 	list[0].Performance, list[4].Performance = nil, nil
+	zero := reports.Instance{MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessMachine,
+		CountryCounts: reports.CountryCounts{{"de", 0}}}
+	for _, i := range []int{1, 3} {
+		list[i].Performance[0].Instance = append([]reports.Instance{zero}, list[i].Performance[0].Instance...)
+	}
 	c := server(t).Reports()
 	receipt, err := c.Submit(t.Context(), header("Example", time.October), reports.Source(list),
 		&reports.SubmitOptions{MergeRepeats: true})
 	require.NoError(t, err)
-	assert.Equal(t, []reports.Dataset{counted("10.5072/a", views(8), downloads(5))}, stored(t, c, receipt.ReportID))
+	assert.Equal(t, []reports.Dataset{counted("10.5072/a", zero, views(8), downloads(5))}, stored(t, c, receipt.ReportID))
 }
 
 // TestRepeats are named up to a hundred.

@@ -733,6 +733,13 @@ func TestADryRunSaysWhatIsSent(t *testing.T) {
 	bad.DataType = "book"
 	_, err = nobody.Submit(t.Context(), h, reports.Source([]reports.Dataset{bad}), &opts)
 	require.ErrorContains(t, err, "report-datasets[0].data-type")
+	for _, o := range []reports.SubmitOptions{
+		{Level: 1, MaxDatasets: 1, MaxProcessing: 1, MaxOutage: 1}, {Level: 9, MaxDatasets: reports.MaxDatasets},
+	} {
+		o.DryRun = true
+		_, err := nobody.Submit(t.Context(), h, datasets(1), &o)
+		require.NoError(t, err)
+	}
 	assert.Empty(t, srv.Requests())
 	left, err := os.ReadDir(locks)
 	require.NoError(t, err)

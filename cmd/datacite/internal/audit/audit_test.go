@@ -638,6 +638,7 @@ func TestWrongSources(t *testing.T) {
 		`event: is "hide", and state is "findable"`: shelltest.File(t, "event.jsonl",
 			`{"doi":"10.5072/a","event":"hide","state":"findable","titles":[]}`),
 		"one.XML is one file of metadata XML; give the folder": shelltest.File(t, "one.XML", "<resource/>"),
+		"; datacite harvest writes records":                    shelltest.File(t, "text.jsonl", "text"),
 		"damaged: b.jsonl, line 1: byte 0: ":                   folder(t, "damaged", "b.jsonl", "{"),
 		"cut.xml: ": folder(t, "documents", "cut.xml",
 			`<resource xmlns="http://datacite.org/schema/kernel-4"><identifier`),
@@ -705,6 +706,8 @@ func TestTablesOfAFewColumns(t *testing.T) {
 		_, notes, code = call(t, srv, "--only", "metadata", source)
 		assert.Equal(t, shell.ExitDone, code, notes)
 		assert.Contains(t, notes, `own.csv: the column "Notes", behind the column registered, is passed over`)
+		_, notes, code = call(t, srv, "--only", "url", shelltest.File(t, "files.csv", "DOI,file\n10.5072/right,a.xml\n"))
+		assert.Equal(t, shell.ExitDone, code, notes)
 		source = shelltest.File(t, "new.csv", "DOI,url,state,title\n10.5072/new,,,Ice\n10.5072/bad,https://repo.example.org/,findable,Snow\n")
 		out, _, code = call(t, srv, "--only", "missing", "--fix", "--yes", source)
 		assert.Equal(t, shell.ExitRefused, code)
@@ -911,6 +914,7 @@ func TestWrongNamesAndLogins(t *testing.T) {
 	_, notes, code = call(t, srv, "--prefix", "10.5073", "--fix", "--yes", source)
 	assert.Equal(t, shell.ExitDone, code)
 	assert.Contains(t, notes, "the service lists no DOI of 10.5073; is the name right?")
+	assert.Contains(t, notes, "1 of 1 DOI right at ", "and it goes on")
 
 	for _, more := range [][]string{{source}, {"--fix", "--yes", source}} {
 		run := shelltest.At(srv)
