@@ -777,6 +777,7 @@ func TestFlags(t *testing.T) {
 		`--only: "all" is not one of`:                   "--prefix 10.5072 --only all own.csv",
 		`did you mean missing?`:                         "--prefix 10.5072 --only mising own.csv",
 		"--json prints JSON":                            "--prefix 10.5072 --json --format csv own.csv",
+		"say which service is meant":                    "--prefix 10.5072 --fix --yes own.csv",
 	} {
 		code, out, notes := shelltest.Run{}.Do(t, Command, append([]string{"audit"}, strings.Fields(args)...)...)
 		assert.Equal(t, shell.ExitWrong, code)
