@@ -178,6 +178,10 @@ func TestAuditTellsWhatDiffers(t *testing.T) {
 		w.URL, w.State, w.Metadata = "https://example.org/new", dois.StateRegistered, &changed
 		h["10.5072/h000001"] = w
 		h["missing"] = reconcile.Desired{DOI: "https://doi.org/10.5072/MISSING"}
+		h["invalid"] = reconcile.Desired{DOI: "10.5072/invalid"}
+		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/invalid","state":"findable","url":"https://example.org/",`+
+			`"creators":[{"name":"A"}],"titles":[{"title":"T"}],"publisher":{"name":"P"},"publicationYear":2020,`+
+			`"types":{"resourceTypeGeneral":"Film"}}`)))
 		h["unsaid"] = reconcile.Desired{DOI: "doi:10.5072/H000002"}
 		delete(h, "10.5072/h000002")
 		var found []string
@@ -191,6 +195,8 @@ func TestAuditTellsWhatDiffers(t *testing.T) {
 				"\turl: \"https://example.org/new\" is wanted, and \"https://example.org/1\" was found\n" +
 				"\tstate: \"registered\" is wanted, and \"findable\" was found\n" +
 				"\ttitles[0].title: \"Title one\" is wanted, and \"Title 1\" was found",
+			"10.5072/invalid: invalid\n\ttypes.resourceTypeGeneral: the schema has no general resource type \"Film\"; " +
+				"did you mean Audiovisual?",
 			"10.5072/missing: missing",
 		}, found)
 	})

@@ -443,6 +443,29 @@ func TestARunOutlivesALostService(t *testing.T) {
 	}
 }
 
+// How long the service turns requests away is counted from the last one that it served.
+func TestAServiceThatIsBusyNowAndThen(t *testing.T) {
+	onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
+		begun := time.Now()
+		srv.SetFaults(func(int, *http.Request) *datacitetest.Fault {
+			if time.Since(begun)%(10*time.Minute) > time.Minute {
+				return nil
+			}
+			return &datacitetest.Fault{Status: 429, RetryAfter: time.Minute}
+		})
+		c := clientOf(t, srv, datacitetest.Password, tripper(func(req *http.Request) (*http.Response, error) {
+			time.Sleep(time.Minute)
+			return srv.HTTPClient().Transport.RoundTrip(req)
+		}))
+		for o, err := range c.EnsureAll(t.Context(), wantedItems(100), &reconcile.Options{Rounds: 50}) {
+			require.NoError(t, err, "it never turned requests away for long")
+			require.NoError(t, o.Err)
+		}
+		assert.Greater(t, time.Since(begun), 40*time.Minute)
+		assert.Len(t, srv.Names(), 100)
+	})
+}
+
 // Where the service says when to come back, all workers wait once. What takes too long ends the run with
 // that time; the rest is not tried.
 func TestAllWorkersWaitAsTheServiceAsks(t *testing.T) {
