@@ -173,6 +173,9 @@ func (s *Store) Search(do func(ix *Index)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.catchUp(s.Now())
+	if s.index == nil {
+		s.index, s.shared = newIndex(), false
+	}
 	do(s.index)
 }
 
@@ -191,7 +194,10 @@ func (s *Store) catchUp(now time.Time) {
 
 // enter puts a record into the index, see [Index.put]. The caller has the lock.
 func (s *Store) enter(key string, rec, full *record.Record) {
-	if s.shared {
+	switch {
+	case s.index == nil:
+		s.index, s.shared = newIndex(), false
+	case s.shared:
 		s.index, s.shared = s.index.copied(), false
 	}
 	s.index.put(key, rec, full)

@@ -70,7 +70,7 @@ type Store struct {
 	removed map[string]*record.Record // markers of removed ones, while the index lags
 	usage   usage.Events
 
-	index  *Index
+	index  *Index          // made when it is first needed
 	shared bool            // other stores have this index, too
 	behind map[string]bool // keys of records that the index may not have as they are
 }
@@ -82,7 +82,7 @@ func New(settings Settings) *Store {
 	}
 	return &Store{
 		Settings: settings, records: map[string]*record.Record{}, removed: map[string]*record.Record{},
-		index: newIndex(), behind: map[string]bool{},
+		behind: map[string]bool{},
 	}
 }
 
