@@ -306,6 +306,8 @@ func TestArchiveErrors(t *testing.T) {
 	}{
 		{"a line cut off", lines(attributes, 1) + broken + "\n" + lines(attributes, 3),
 			`: line 2: byte 86, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3"}},
+		{"a line cut off, in a file with a mark", "\ufeff" + lines(attributes, 1) + broken + "\n" + lines(attributes, 3),
+			`: line 2: byte 89, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3"}},
 		{"a line that is no JSON", lines(attributes, 1) + `{"doi":10.5072/r2}` + "\n" + lines(attributes, 3),
 			`: line 2: byte 100, after the record 10.5072/r1: at byte 14: found '/' instead of a member or the end of an ` +
 				`object`, []string{"10.5072/r3"}},

@@ -87,6 +87,7 @@ func TestNothingIsReadAfterDamage(t *testing.T) {
 		"m3.tar":      whole[:700],
 		"m4.tar":      tarred("b.jsonl.gz", zipped(lines(attributes, 1))[:60]),
 		"m.tgz":       zipped(whole)[:100],
+		"m1.tgz":      zipped(whole)[:len(zipped(whole))-4],
 	} {
 		for kind, reader := range map[string]func(*archive.Options) *archive.Reader{
 			"TAR": func(opts *archive.Options) *archive.Reader {

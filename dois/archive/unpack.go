@@ -205,7 +205,6 @@ func (s *splitter) folder(folder fs.FS) {
 	}); err != nil {
 		return // it was reported
 	}
-	s.watch = &input.Watch{}
 	_ = s.some(place{}, s.files) // nothing else is read
 }
 
