@@ -30,7 +30,7 @@ func rich() metadata.Record {
 		{AlternateIdentifier: "A-1", AlternateIdentifierType: "Accession"}}
 	r.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "10.5072/other",
 		RelatedIdentifierType: metadata.IdentifierDOI, RelationType: metadata.RelationIsPartOf}}
-	r.FundingReferences = []metadata.FundingReference{{FunderName: "Ice Fund"}}
+	r.FundingReferences = []metadata.FundingReference{{FunderName: "Ice Fund", FunderIdentifierType: metadata.FunderROR}}
 	r.Language, r.Version = "eng", "1"
 	return r
 }
@@ -46,6 +46,7 @@ func TestCorrectionsOfARecordThatCameAsJSON(t *testing.T) {
 	document := func(change func(*metadata.Record)) []byte {
 		r := rich()
 		r.DOI, r.Creators[1].Name, r.Contributors[0].Name = "10.5072/rich", "Hopper, Grace", "Curie, Marie" // as in its XML
+		r.FundingReferences[0].FunderIdentifierType = ""
 		change(&r)
 		data, err := r.XML()
 		require.NoError(t, err)
@@ -83,7 +84,8 @@ func TestCorrectionsOfARecordThatCameAsJSON(t *testing.T) {
 		"XML with polygons": {reconcile.Desired{XML: polygons},
 			"geoLocations[0] >0; 0; 1; 0; 1; 1; 0; 0; 0; 0; 1; 0; 1; 1; 0; 0", dois.Draft{MetadataXML: polygons},
 			[]string{"creators[1].name would be \"Hopper, Grace\" in the JSON",
-				"contributors[0].name would be \"Curie, Marie\" in the JSON"}},
+				"contributors[0].name would be \"Curie, Marie\" in the JSON",
+				"fundingReferences[0].funderIdentifierType would be missing in the JSON"}},
 		"other names": {reconcile.Desired{Metadata: &record{AlternateIdentifiers: other}},
 			"alternateIdentifiers[0].alternateIdentifier A-1>A-2", dois.Draft{Record: record{AlternateIdentifiers: other}}, nil},
 		"no other names": {reconcile.Desired{Clear: []string{"alternateIdentifiers", "version"}},
