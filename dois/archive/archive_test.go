@@ -318,6 +318,8 @@ func TestArchiveErrors(t *testing.T) {
 		{"other resources", `{"id":"demo.repo","type":"clients","attributes":{"name":"Demo"}}`,
 			`not a record, but a resource of the type "clients"`, nil},
 		{"an error page", `{"errors":[{"title":"busy"}]}`, `: byte 29: neither a record nor a page of records`, nil},
+		{"no DOI in a page", `{"data":[` + attributes(1) + `,{"alias":"10.5072/r2"},` + attributes(3) + `]}`,
+			`: byte 95, after the record 10.5072/r1: not a record: it has no DOI`, []string{"10.5072/r3"}},
 		{"a page without records", `{"data":null,"meta":{"total":0}}`,
 			`: byte 32: neither a record nor a page of records`, nil},
 		{"a page of one text", `{"data":"10.5072/r1"}`, `: byte 21: neither a record nor a page of records`, nil},
