@@ -492,7 +492,7 @@ func TestAllWorkersWaitAsTheServiceAsks(t *testing.T) {
 				c := clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport)
 				pauses, outcomes := 0, 0
 				var end error
-				for _, err := range c.EnsureAll(t.Context(), wantedItems(200),
+				for _, err := range c.EnsureAll(t.Context(), wantedItems(50),
 					&reconcile.Options{Rounds: 50, Progress: func(p reconcile.EnsureProgress) {
 						if p.Pause == tt.after {
 							pauses++
@@ -506,7 +506,7 @@ func TestAllWorkersWaitAsTheServiceAsks(t *testing.T) {
 				assert.LessOrEqual(t, int(turnedAway.Load()), tt.most)
 				if tt.busy < 30*time.Minute {
 					require.NoError(t, end)
-					assert.Len(t, srv.Names(), 200)
+					assert.Len(t, srv.Names(), 50)
 					assert.LessOrEqual(t, pauses, tt.most/4)
 					assert.NotZero(t, pauses)
 					return
