@@ -207,6 +207,10 @@ func TestAnyShapeIsKeptOrNamed(t *testing.T) {
 		}
 	}
 	assert.Greater(t, members, 150)
+	for _, nothing := range []string{"null", "[]", "{}", `""`, "[ ]"} {
+		response := `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x","types":` + nothing + `,"other":` + nothing + `}}}`
+		assert.Empty(t, must(canned(t, []byte(response)).Get(t.Context(), "10.5072/x", nil))(t).Warnings, nothing)
+	}
 }
 
 // template is a JSON value with all members that a type has.

@@ -451,6 +451,14 @@ func values(v any) []string {
 // The name of a DOI is in the path of an update.
 func TestDraftSendsNoNameInTheMetadata(t *testing.T) {
 	assert.JSONEq(t, `{"version":"2"}`, sent(t, &dois.Draft{Record: metadata.Record{DOI: "10.5072/X", Version: "2"}}))
+	var body []byte
+	client := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-password"},
+		func(w http.ResponseWriter, r *http.Request) {
+			body, _ = io.ReadAll(r.Body)
+			reply(201, `{"data":{"id":"10.5072/x","type":"dois","attributes":{"doi":"10.5072/x"}}}`)(w, r)
+		})
+	must(client.Create(t.Context(), &dois.Draft{DOI: "https://doi.org/10.5072/X"}))(t)
+	assert.Contains(t, strings.ToLower(string(body)), `"doi":"10.5072/x"`)
 }
 
 // Of the two lists that a record may come with, the service would keep the one that nobody changed.

@@ -162,6 +162,13 @@ func TestDecoder(t *testing.T) {
 	}
 	assert.ErrorIs(t, jsonlex.Decode(strings.NewReader("{}"), 1, func(*decoder) error { return io.ErrNoProgress }),
 		io.ErrNoProgress)
+	later := 0
+	require.NoError(t, jsonlex.Decode(strings.NewReader(`{"a":1}`), 1, func(d *decoder) error {
+		d.Later(func() { later++ })
+		d.Skip()
+		return nil
+	}))
+	assert.Equal(t, 1, later, "the end of the input settles it")
 	assert.Error(t, jsonlex.Decode(strings.NewReader("{} {}"), 1, func(d *decoder) error {
 		d.Skip()
 		return nil
