@@ -101,6 +101,19 @@ func TestInconsistentCountsDoNotPass(t *testing.T) {
 	}
 }
 
+func TestCountsThatAreNotShown(t *testing.T) {
+	r := report("Example", 1)
+	require.Empty(t, r.Findings())
+	r.Datasets[0].Performance[0].Period = reports.Month(1999, time.September)
+	require.NotEmpty(t, r.Findings(), "another month")
+	assert.True(t, r.Findings()[0].Warning)
+
+	nameless := counted("", views(1), downloads(2))
+	nameless.DatasetID = nil
+	_, err := server(t).Reports().Submit(t.Context(), r.Header, reports.Source([]reports.Dataset{nameless}), nil)
+	require.ErrorContains(t, err, `of "" are inconsistent`)
+}
+
 func TestMoreByCountriesThanInAllDoesNotPass(t *testing.T) {
 	dataset := dataset(1)
 	dataset.Performance[0].Instance[0].Count = 3

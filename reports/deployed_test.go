@@ -61,6 +61,7 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 					&reports.SubmitOptions{MaxDatasets: 2})
 				require.ErrorIs(t, err, tt.want)
 				assert.ErrorContains(t, err, tt.says)
+				assert.Equal(t, tt.status == 413, strings.Contains(err.Error(), "SubmitOptions.MaxDatasets"))
 				e, ok := errors.AsType[*reports.SubmitError](err)
 				require.True(t, ok)
 				assert.Equal(t, reports.SubmitUntouched, e.State)

@@ -461,6 +461,18 @@ func TestNewClientRefuses(t *testing.T) {
 	}
 }
 
+// A 403 that does not say why means an expired token, unless the token says that it is valid.
+func TestRefusedTokens(t *testing.T) {
+	for token, expired := range map[string]bool{
+		"opaque": true, jwt(time.Now().Add(-time.Hour)): true, jwt(time.Now().Add(time.Hour)): false,
+	} {
+		_, err := responding(t, 403, "application/json", `{"errors":[{"title":"Access is denied"}]}`, token).Put(t.Context(),
+			id, report("Example", 1))
+		require.ErrorIs(t, err, datacite.ErrForbidden)
+		assert.Equal(t, expired, errors.Is(err, reports.ErrTokenExpired), token)
+	}
+}
+
 func TestTokenExpiry(t *testing.T) {
 	at := time.Date(2027, 3, 4, 5, 6, 7, 0, time.UTC)
 	got, err := reports.TokenExpiry(jwt(at))

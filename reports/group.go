@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -256,7 +255,7 @@ func (r *checkedRow) check(g *grouping) {
 // sorted yields rows in the order of their keys.
 func (g *grouping) sorted(rows iter.Seq2[*checkedRow, error]) iter.Seq2[*checkedRow, error] {
 	return func(yield func(*checkedRow, error) bool) {
-		s := &extsort.Sorter{Memory: cmp.Or(g.Memory, 64<<20), Dir: cmp.Or(g.TempDir, os.TempDir())}
+		s := &extsort.Sorter{Memory: cmp.Or(g.Memory, 64<<20), Dir: g.TempDir}
 		defer s.Close() // the temporary file is of no further use
 		var value []byte
 		for r, err := range rows {

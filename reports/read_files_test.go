@@ -342,11 +342,16 @@ func TestReadFile(t *testing.T) {
 		_, _, err := reports.ReadFile(strings.NewReader(text))
 		assert.ErrorIs(t, err, datacite.ErrInvalid, name)
 	}
+	_, read, err := reports.ReadFile(strings.NewReader(`{` + head + `,` + datasets + `}`))
+	require.NoError(t, err)
+	for range read {
+		break
+	}
 	for _, text := range []string{`[]`, ``, `report`, `{}`} {
 		_, err := reports.NewReader(strings.NewReader(text))
 		assert.ErrorIs(t, err, datacite.ErrInvalid, text)
 	}
-	_, _, err := reports.ReadFile(nil)
+	_, _, err = reports.ReadFile(nil)
 	require.ErrorContains(t, err, "r: is nil")
 	_, err = reports.NewReader(nil)
 	require.ErrorContains(t, err, "src: is nil")

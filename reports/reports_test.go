@@ -119,6 +119,23 @@ func TestCreateAndGet(t *testing.T) {
 	})
 }
 
+// What is sent is a copy: the caller's report stays as it is, and its id is not for the service.
+func TestCreateChangesNothing(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		r := report("Example", 1)
+		r.ID = id
+		r.Datasets[0].DatasetID = []reports.TypedValue{{Type: "uri", Value: "x"}, {Type: "doi", Value: "DOI:10.5072/a"}}
+		before := mustJSON(t, r)
+		stored, err := srv.Reports().Create(t.Context(), r)
+		require.NoError(t, err)
+		assert.NotEqual(t, id, stored.ID)
+		assert.JSONEq(t, string(before), string(mustJSON(t, r)))
+		got, err := srv.Reports().Get(t.Context(), stored.ID)
+		require.NoError(t, err)
+		assert.Equal(t, "10.5072/a", got.Datasets[0].DatasetID[0].Value)
+	})
+}
+
 func TestCreateReturnsTheReportThatIsThere(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		client := srv.Reports()

@@ -79,7 +79,6 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	out := *o
 	out.MaxDatasets = cmp.Or(o.MaxDatasets, MaxDatasets)
 	out.Level = cmp.Or(o.Level, gzipbody.DefaultLevel)
-	out.TempDir = cmp.Or(o.TempDir, os.TempDir())
 	out.MaxProcessing = cmp.Or(o.MaxProcessing, 5*time.Minute)
 	out.MaxOutage = cmp.Or(o.MaxOutage, 30*time.Minute)
 	var faults []datacite.Finding

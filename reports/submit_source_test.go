@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"math"
@@ -216,6 +217,15 @@ func TestMergingAddsUp(t *testing.T) {
 		&reports.SubmitOptions{MergeRepeats: true})
 	require.NoError(t, err)
 	assert.Equal(t, []reports.Dataset{counted("10.5072/a", zero, views(8), downloads(5))}, stored(t, c, receipt.ReportID))
+}
+
+func TestMergingEndsWithItsSource(t *testing.T) {
+	broken := func(yield func(reports.Dataset, error) bool) { yield(reports.Dataset{}, io.ErrUnexpectedEOF) }
+	srv := server(t)
+	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), broken,
+		&reports.SubmitOptions{MergeRepeats: true})
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	assert.Empty(t, writes(srv))
 }
 
 // TestRepeats are named up to a hundred.
