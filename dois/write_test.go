@@ -443,6 +443,8 @@ func TestAPIKeys(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		assert.NotContains(t, err.Error(), key)
 	}
+	assert.ErrorContains(t, failure(dois.NewClient(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO",
+		Token: "a.b.c"})), "Config.Password", "a token is no password")
 	assert.ErrorContains(t, failure(dois.NewClient(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO"})),
 		"Config.Password: is empty")
 	_, err := dois.NewClient(datacite.Config{Service: datacite.Test, Username: "DC.Zx81kQw7Lm20PtRv55YhNc64BdGsAe93"})

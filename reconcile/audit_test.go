@@ -403,7 +403,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		is     error
 		says   string
 	}{
-		"no scope": {source(), nil, nil, datacite.ErrInvalid, "neither ClientID nor Prefix"},
+		"no scope": {source(), nil, nil, datacite.ErrInvalid, "AuditOptions: has neither ClientID nor Prefix"},
 		"no prefix": {source(), &reconcile.AuditOptions{Prefix: []string{"hello"}}, nil, datacite.ErrInvalid,
 			"is not a prefix"},
 		"no kind": {source(),

@@ -22,7 +22,9 @@ func rich() metadata.Record {
 	r.Creators = append(r.Creators, metadata.Creator{GivenName: "Grace", FamilyName: "Hopper", Name: "Grace Hopper"},
 		metadata.Creator{FamilyName: "Plato", Name: "Plato"})
 	r.Contributors = []metadata.Contributor{{Creator: metadata.Creator{Name: "Marie Curie", GivenName: "Marie",
-		FamilyName: "Curie"}, ContributorType: metadata.ContributorEditor}}
+		FamilyName: "Curie"}, ContributorType: metadata.ContributorEditor},
+		{Creator: metadata.Creator{Name: "Sappho", FamilyName: "Sappho"}, ContributorType: metadata.ContributorEditor}}
+	r.RightsList = []metadata.Rights{{Rights: "CC BY 4.0", RightsIdentifier: "CC-BY-4.0"}}
 	r.Subjects = []metadata.Subject{{Subject: "ice"}, {Subject: "snow", SubjectScheme: "own"}}
 	r.Dates = []metadata.Date{{Date: "2020-02-03", DateType: metadata.DateCreated}}
 	r.Descriptions = []metadata.Description{{Description: "On ice.", DescriptionType: metadata.DescriptionAbstract}}
@@ -125,8 +127,11 @@ func TestCorrectionsOfARecordThatCameAsJSON(t *testing.T) {
 					return
 				}
 				want := tt.draft
-				if want.MetadataXML == nil && want.URL == "" && !slices.Contains(want.Clear, "language") {
-					want.Language = "eng" // the service shows en, and would write that into its XML
+				if want.MetadataXML == nil && want.URL == "" { // the service would write en and cc-by-4.0 into its XML
+					want.RightsList = rich().RightsList
+					if !slices.Contains(want.Clear, "language") {
+						want.Language = "eng"
+					}
 				}
 				assert.Equal(t, want, *done.Draft)
 				again, err := srv.Reconcile().Ensure(t.Context(), tt.desired, nil)

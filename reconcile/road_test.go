@@ -136,6 +136,20 @@ func TestTheRestOfADocumentStaysByteForByte(t *testing.T) {
 	}
 }
 
+// Where the namespace of the schema is the default, no element names it.
+func TestADocumentWithoutPrefixes(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		_, err := srv.MDS().Register(t.Context(), "10.5072/xml", "https://example.org/", mds.XML([]byte(xmlRecord)), nil)
+		require.NoError(t, err)
+		before, err := srv.DOIs().Get(t.Context(), "10.5072/xml", &dois.GetOptions{Detail: true})
+		require.NoError(t, err)
+		done, err := srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: "10.5072/xml",
+			Metadata: &metadata.Record{PublicationYear: "2022"}}, nil)
+		require.NoError(t, err)
+		assert.Equal(t, strings.Replace(string(before.MetadataXML), "2021", "2022", 1), string(done.Record.MetadataXML))
+	})
+}
+
 // The date that the service makes of the year stays, where it is said and the year becomes another one.
 func TestAYearBesideItsDate(t *testing.T) {
 	issued := metadata.Date{Date: "2020", DateType: metadata.DateIssued}
