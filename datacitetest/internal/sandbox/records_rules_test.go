@@ -1,9 +1,12 @@
 package sandbox_test
 
 import (
+	"bytes"
+	"compress/zlib"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -56,6 +59,12 @@ func writeOf(t testing.TB, request, body string) call {
 		body = payload(body)
 	case strings.HasPrefix(body, "gzip: "):
 		body = string(zipped([]byte(strings.TrimPrefix(body, "gzip: "))))
+	case strings.HasPrefix(body, "deflate: "):
+		var b bytes.Buffer
+		w := zlib.NewWriter(&b)
+		_, _ = io.WriteString(w, strings.TrimPrefix(body, "deflate: "))
+		_ = w.Close()
+		body = b.String()
 	case strings.HasPrefix(body, "raw: "):
 		body = strings.TrimPrefix(body, "raw: ")
 	}
@@ -291,14 +300,26 @@ func TestRecordLocation(t *testing.T) {
 }
 
 func TestRecordCompressedResponses(t *testing.T) {
-	s := recordsService(t)
-	for coding, want := range map[string][2]string{"gzip": {"", "no-cache"},
-		"identity": {`W/"`, "max-age=0, private, must-revalidate"}} {
-		c := requestOf("GET /dois/10.5072/found", "", "")
-		c.header = map[string]string{"Accept-Encoding": coding}
-		h := c.do(t, s).header
-		assert.True(t, strings.HasPrefix(h.Get("ETag"), want[0]) && (h.Get("ETag") == "") == (want[0] == ""), h.Get("ETag"))
-		assert.Equal(t, want[1], h.Get("Cache-Control"))
+	const etag = `W/"…"`
+	for request, want := range map[string]struct{ body, plain, zipped string }{
+		"GET /dois/10.5072/found":    {"raw: ", "200  max-age=0, private, must-revalidate " + etag, "200 gzip no-cache "},
+		"POST /dois":                 {`"doi":"10.5072/x"`, "201  max-age=0, private, must-revalidate " + etag, "201 gzip no-cache "},
+		"GET /dois/10.5072/nothing":  {"raw: ", "404  no-cache ", "404  no-cache "},
+		"DELETE /dois/10.5072/draft": {"raw: ", "204  no-cache ", "204  no-cache "},
+	} {
+		for accept, form := range map[string]string{"identity": want.plain, "gzip": want.zipped} {
+			c := writeOf(t, request, want.body)
+			c.header["Accept-Encoding"] = accept
+			a := c.do(t, recordsService(t))
+			h := a.header
+			assertForm(t, form, fmt.Sprint(a.status, " ", h.Get("Content-Encoding"), " ", h.Get("Cache-Control"), " ",
+				h.Get("ETag")))
+			assert.Equal(t, a.status == 201, h.Get("Location") != "", "the other headers stay")
+			if h.Get("Content-Encoding") == "gzip" {
+				a.body = string(unzipped(t, []byte(a.body)))
+			}
+			assert.Equal(t, a.status < 300 && a.status != 204, strings.HasPrefix(a.body, `{"data":`), a.body)
+		}
 	}
 }
 

@@ -281,8 +281,9 @@ func TestDeployedCompressedResponses(t *testing.T) {
 	require.Equal(t, 201, putReport(someUUID, reportBody(month("Repo", "2020-01-01", ""), dataset)).do(t, service).status)
 	for accept, want := range map[string]string{
 		"gzip": "gzip", "gzip, deflate": "gzip", "*": "gzip", "gzip;q=0.5": "gzip", "": "", "br": "", "deflate": "",
-		"x-gzip":   "",
-		"gzip;q=0": "", "gzip;q=0.5, identity": "", "gzip;q=0, *": "",
+		"x-gzip": "", "*;q=0": "", "*;q=0, gzip": "gzip", "gzip, *;q=0": "gzip",
+		"gzip;q=0": "", "gzip;q=0.5, identity": "", "identity, gzip": "gzip",
+		"gzip;q=0.5 , identity;q=0.5": "gzip", "gzip;q=0, *": "",
 	} {
 		for _, id := range []string{someUUID, "unknown"} {
 			c := getReport(id)

@@ -72,10 +72,7 @@ const MaxPage = 1000
 
 // Window is the page of all, counted from 1.
 func Window[T any](all []T, page, size int) []T {
-	if page-1 > len(all)/max(size, 1) {
-		return nil
-	}
-	start := min((page-1)*size, len(all))
+	start := min(min(page-1, len(all))*size, len(all))
 	return all[start:min(start+size, len(all))]
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"math"
 	"mime"
 	"net/http"
 	"net/url"
@@ -13,15 +12,11 @@ import (
 	"strings"
 )
 
-// Listed says whether the comma list has one of the values, ignoring case.
-func Listed(list string, values ...string) bool {
-	for wanted := range strings.SplitSeq(list, ",") {
-		wanted = strings.TrimSpace(wanted)
-		if wanted != "" && slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, wanted) }) {
-			return true
-		}
-	}
-	return false
+// Listed says whether the comma list has a value, ignoring case.
+func Listed(list, value string) bool {
+	return slices.ContainsFunc(strings.Split(list, ","), func(v string) bool {
+		return strings.EqualFold(strings.TrimSpace(v), value)
+	})
 }
 
 // IsBlank reports whether a text is empty or white space.
@@ -38,16 +33,16 @@ func (p Params) Number(name string, missing int) int {
 	if p[name] == "" {
 		return missing
 	}
-	return int(min(max(Leading(p[name]), math.MinInt), math.MaxInt))
+	return Leading(p[name])
 }
 
-// Leading is the number at the start of a text, or 0.
-func Leading(text string) int64 {
+// Leading is the number at the start of a text, or 0; one that is too large is the largest.
+func Leading(text string) int {
 	end := 0
 	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || end == 0 && text[end] == '-') {
 		end++
 	}
-	n, _ := strconv.ParseInt(text[:end], 10, 64)
+	n, _ := strconv.Atoi(text[:end])
 	return n
 }
 
