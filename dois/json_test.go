@@ -207,6 +207,10 @@ func TestAnyShapeIsKeptOrNamed(t *testing.T) {
 		}
 	}
 	assert.Greater(t, members, 150)
+	long := `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x","types":["a` + strings.Repeat("é", 100) + `"]}}}`
+	odd := must(canned(t, []byte(long)).Get(t.Context(), "10.5072/x", nil))(t).Warnings
+	require.Len(t, odd, 1)
+	assert.Equal(t, `["a`+strings.Repeat("é", 38)+"…", odd[0].Value, "80 bytes of it")
 	for _, nothing := range []string{"null", "[]", "{}", `""`, "[ ]"} {
 		response := `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x","types":` + nothing + `,"other":` + nothing + `}}}`
 		assert.Empty(t, must(canned(t, []byte(response)).Get(t.Context(), "10.5072/x", nil))(t).Warnings, nothing)

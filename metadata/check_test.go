@@ -117,6 +117,11 @@ func TestRecord_Findings(t *testing.T) {
 		{"box upside down", func(r *metadata.Record) {
 			r.GeoLocations = []metadata.GeoLocation{{Box: metadata.Box{West: "0", East: "1", South: "2", North: "1"}}}
 		}, []string{"warning coordinate geoLocations[0].geoLocationBox.southBoundLatitude"}},
+		{"box without a southern bound", func(r *metadata.Record) {
+			r.GeoLocations = []metadata.GeoLocation{{Box: metadata.Box{West: "0", East: "1", South: "none", North: "-1"}},
+				{Box: metadata.Box{West: "0", East: "1", South: "1", North: "none"}}}
+		}, []string{"error coordinate geoLocations[0].geoLocationBox.southBoundLatitude",
+			"error coordinate geoLocations[1].geoLocationBox.northBoundLatitude"}},
 		{"polygon", polygon(a, b, c, a), nil},
 		{"polygon with three points", polygon(a, b, a), []string{"error polygon geoLocations[0].geoLocationPolygon"}},
 		{"polygon not closed", polygon(a, b, c, b), []string{"warning polygon geoLocations[0].geoLocationPolygon"}},
@@ -549,6 +554,21 @@ func TestFindingsXML_warns(t *testing.T) {
 		"7:21 lossy relatedIdentifiers[0].relatedIdentifier",
 		"8:66 lossy geoLocations[0]",
 	}, got)
+}
+
+func TestRecord_OwnNames(t *testing.T) {
+	r := metadata.Record{AlternateIdentifiers: []metadata.AlternateIdentifier{{AlternateIdentifier: "A-1"}, {},
+		{AlternateIdentifier: "10.5072/X"}, {AlternateIdentifier: "https://example.org/"}}}
+	for url, want := range map[string][]string{
+		"": {"alternateIdentifiers[2].alternateIdentifier"}, "https://example.org/": {
+			"alternateIdentifiers[2].alternateIdentifier", "alternateIdentifiers[3].alternateIdentifier"},
+	} {
+		var got []string
+		for _, f := range r.OwnNames("10.5072/x", url) {
+			got = append(got, f.Path)
+		}
+		assert.Equal(t, want, got)
+	}
 }
 
 // The number type is the one vocabulary without constants.
