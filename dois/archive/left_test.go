@@ -86,6 +86,7 @@ func TestNothingIsReadAfterDamage(t *testing.T) {
 		"m2.tar":      tarred("README", "Nothing."),
 		"m3.tar":      whole[:700],
 		"m4.tar":      tarred("b.jsonl.gz", zipped(lines(attributes, 1))[:60]),
+		"m5.tar":      tarred("README", strings.Repeat("text ", 4000))[:9000],
 		"m.tgz":       zipped(whole)[:100],
 		"m1.tgz":      zipped(whole)[:len(zipped(whole))-4],
 	} {
