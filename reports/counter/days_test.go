@@ -313,8 +313,9 @@ func TestWhatADayStates(t *testing.T) {
 			"2026-02-05: was counted from a (1 access), b (1 access)", "6: 2; kept "},
 		"shrunk": {"a: 5a 5b 6a", "a: 5a 6a", "2026-02-05: was counted from a (2 accesses)",
 			"5: 1, 6: 1; kept "},
-		"replaced on the day":        {"a: 5a", "a: 5b", "2026-02-05: was counted from a (1 access)", "5: 1; kept "},
-		"replaced by days around it": {"a: 6a", "a: 5a 7a", "2026-02-06: was counted from a (1 access)", "5: 1, 7: 1; kept "},
+		"replaced on the day": {"a: 5a", "a: 5b", "2026-02-05: was counted from a (1 access)", "5: 1; kept "},
+		"replaced by days around it": {"a: 6a", "a: 5a 7a", "2026-02-06: was counted from a (1 access)",
+			"5: 1, 7: 1; kept "},
 		"replaced by an earlier day": {"a: 5a", "a: 4a", "2026-02-05: was counted from a (1 access)", "4: 1; kept "},
 		"after midnight, filtered out": {"a: 5a 6a*", "a: 5a", "2026-02-05: was counted from a (2 accesses)",
 			"5: 1; kept "},
@@ -434,9 +435,13 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 	_, err = counter.OpenDays(folder, nil)
 	require.ErrorContains(t, err, "in use by another run")
 	require.NoError(t, d.Close())
-	_, err = counter.OpenDays(folder, &counter.Options{Location: zone(t, "Europe/Berlin")})
-	require.ErrorContains(t, err, "another time zone, period or lists of user agents")
-	require.ErrorIs(t, err, datacite.ErrInvalid)
+	for _, opts := range []counter.Options{{Location: zone(t, "Europe/Berlin")},
+		{Period: reports.Month(2026, time.October)},
+		{Robots: counter.Robots().Without("Googlebot/2.1")}, {Machines: counter.Machines().Without("curl/8")}} {
+		_, err = counter.OpenDays(folder, &opts)
+		require.ErrorContains(t, err, "another time zone, period or lists of user agents")
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+	}
 
 	files, err := filepath.Glob(filepath.Join(folder, "day-*.csv.gz"))
 	require.NoError(t, err)
