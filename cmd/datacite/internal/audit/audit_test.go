@@ -176,6 +176,7 @@ func TestTable(t *testing.T) {
 `, "\n", "\r\n"))
 	out, notes, code := call(t, srv, "--format", "csv", "--fix", "--yes", own)
 	assert.Equal(t, shell.ExitDone, code, notes)
+	assert.Contains(t, notes, ": 3 DOIs repaired, 0 failed, 0 left\n")
 	lines := strings.SplitAfter(out, "\n")
 	slices.Sort(lines[1:]) // DOIs are repaired side by side
 	assert.Equal(t, "\ufeff"+strings.ReplaceAll(`doi,url,state,title,kind,path,desired,found,reason,service,result,error
