@@ -139,7 +139,8 @@ func TestParametersInTheBody(t *testing.T) {
 		"the URL wins")
 	assert.Len(t, found(inBody("text/plain", "", `{"query":"climate"}`).read(t)), 4,
 		"another content type is no parameters")
-	for _, body := range []string{`{`, `[]`, `{"query":["a"]}`} {
+	assert.Equal(t, 413, inBody("application/json", "", strings.Repeat(" ", 10<<20+1)).status)
+	for _, body := range []string{`{`, `[]`, `{"query":["a"]}`, `{"page":{"cursor":1},"random":true}`} {
 		a := inBody("application/json", "", body)
 		assert.Equal(t, 400, a.status, body)
 		assert.Equal(t, "400", at(a.read(t), "errors.0.status"))
