@@ -49,23 +49,24 @@ func TestRecordFromResource(t *testing.T) {
 		require.ErrorContains(t, json.Unmarshal([]byte(text), &inside), want, text)
 	}
 
-	for text, want := range map[string]string{
-		`{"id":"10.5072/B"}`:                 "10.5072/b",
-		`{"prefix":"10.5072","suffix":"b"}`:  "10.5072/b",
-		`{"prefix":"10.5072","titles":[]}`:   "",
-		`{"titles":[{"title":"10.5072/b"}]}`: "",
-		`{"attributes":{},"id":"10.5072/b"}`: "10.5072/b",
-		`{"id":"10.5072/b","attributes":{}}`: "10.5072/b",
-		`{"id":"10.5072/b","type":"dois","relationships":{},"links":{},"meta":{},"attributes":{}}`:                      "10.5072/b",
-		`{"id":"10.5072/b","type":null,"attributes":{}}`:                                                                "10.5072/b",
-		`{"identifiers":[{"identifier":"10.5072/b","identifierType":"DOI"}]}`:                                           "10.5072/b",
-		`{"identifiers":[{"identifier":"10.5072/b","identifierType":"Handle"}]}`:                                        "",
-		`{"doi":"10.5072/a","identifiers":[{"identifier":"10.5072/b","identifierType":"DOI"}]}`:                         "10.5072/a",
-		`{"identifiers":[{"identifier":"x","identifierType":"DOI"},{"identifier":"10.5072/b","identifierType":"DOI"}]}`: "10.5072/b",
+	for _, tt := range []struct{ text, want string }{
+		{`{"id":"10.5072/B"}`, "10.5072/b"},
+		{`{"prefix":"10.5072","suffix":"b"}`, "10.5072/b"},
+		{`{"prefix":"10.5072","titles":[]}`, ""},
+		{`{"titles":[{"title":"10.5072/b"}]}`, ""},
+		{`{"attributes":{},"id":"10.5072/b"}`, "10.5072/b"},
+		{`{"id":"10.5072/b","attributes":{}}`, "10.5072/b"},
+		{`{"id":"10.5072/b","type":"dois","relationships":{},"links":{},"meta":{},"attributes":{}}`, "10.5072/b"},
+		{`{"id":"10.5072/b","type":null,"attributes":{}}`, "10.5072/b"},
+		{`{"identifiers":[{"identifier":"10.5072/b","identifierType":"DOI"}]}`, "10.5072/b"},
+		{`{"identifiers":[{"identifier":"10.5072/b","identifierType":"Handle"}]}`, ""},
+		{`{"doi":"10.5072/a","identifiers":[{"identifier":"10.5072/b","identifierType":"DOI"}]}`, "10.5072/a"},
+		{`{"identifiers":[{"identifier":"x","identifierType":"DOI"},{"identifier":"10.5072/b","identifierType":"DOI"}]}`,
+			"10.5072/b"},
 	} {
 		var named dois.Record
-		require.NoError(t, json.Unmarshal([]byte(text), &named), text)
-		assert.Equal(t, want, strings.ToLower(named.DOI), text)
+		require.NoError(t, json.Unmarshal([]byte(tt.text), &named), tt.text)
+		assert.Equal(t, tt.want, strings.ToLower(named.DOI), tt.text)
 	}
 }
 
