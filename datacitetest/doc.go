@@ -5,7 +5,7 @@
 //		srv := datacitetest.NewServer(nil)
 //		defer srv.Close()
 //		publish(t, srv.MDS(), "10.5072/glacier-7") // the code under test
-//		if state := srv.State("10.5072/glacier-7"); state != datacitetest.StateFindable {
+//		if state := srv.State("10.5072/glacier-7"); state != "findable" {
 //			t.Errorf("the DOI is %q", state)
 //		}
 //	}

@@ -12,15 +12,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// The states of a DOI (specification §3.1). They have no type, so that they can be compared
-// with a dois.State, an mds.State and a string.
-const (
-	StateDraft      = "draft"
-	StateRegistered = "registered" // resolves, but is not found by searching
-	StateFindable   = "findable"   // resolves and is found by searching
-)
-
-// State returns the state of a DOI, or "" if the server does not know it.
+// State returns the state of a DOI as a text, such as "findable", or "" if the server does not know it.
 func (s *Server) State(doi string) string { return s.served().Current().State(doi) }
 
 // Record returns a record as its owner gets it, with all details. Unlike [dois.Client.Get]

@@ -56,7 +56,7 @@ func TestListRefusedBeforeSending(t *testing.T) {
 		"a filter beside IDs": {dois.ListOptions{IDs: []string{"10.5072/a"}, Extra: url.Values{"has_views": {"2"}}},
 			"cannot be combined"},
 		"page in Extra":     {dois.ListOptions{Extra: url.Values{"page[size]": {"5"}}}, "page[size]"},
-		"no state":          {dois.ListOptions{States: []dois.State{"nonsense"}}, `"nonsense" is not a state`},
+		"no state":          {dois.ListOptions{States: []datacite.State{"nonsense"}}, `"nonsense" is not a state`},
 		"no schema version": {dois.ListOptions{SchemaVersion: "four"}, "four"},
 		"no prefix":         {dois.ListOptions{Prefix: []string{"5072"}}, `"5072" is not a prefix`},
 	} {
@@ -312,7 +312,7 @@ func TestExists(t *testing.T) {
 func TestEvents(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		ctx, client := t.Context(), srv.DOIs()
-		state := func(r *dois.Record, err error) dois.State {
+		state := func(r *dois.Record, err error) datacite.State {
 			t.Helper()
 			require.NoError(t, err)
 			return r.State
@@ -327,16 +327,16 @@ func TestEvents(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrNotAllowed, "a draft is hidden as it is, and the service would say nothing")
 		assert.ErrorContains(t, err, "10.5072/x is draft and cannot become registered")
 
-		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.EventRegister, nil)))
-		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.EventRegister, nil)),
+		assert.Equal(t, datacite.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.EventRegister, nil)))
+		assert.Equal(t, datacite.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.EventRegister, nil)),
 			"once more changes nothing")
-		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.EventPublish, nil)))
+		assert.Equal(t, datacite.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.EventPublish, nil)))
 		require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/x", dois.EventRegister, nil)), datacite.ErrNotAllowed)
 
 		hidden := must(client.ChangeState(ctx, "10.5072/x", dois.EventHide, &dois.EventOptions{Reason: "out of date"}))(t)
-		assert.Equal(t, dois.StateRegistered, hidden.State)
+		assert.Equal(t, datacite.StateRegistered, hidden.State)
 		assert.Equal(t, "out of date", hidden.Reason)
-		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.EventPublish, nil)))
+		assert.Equal(t, datacite.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.EventPublish, nil)))
 
 		for _, event := range []dois.Event{dois.EventPublish, dois.EventRegister, dois.EventHide} {
 			require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/typo", event, nil)), datacite.ErrNotFound,

@@ -73,12 +73,12 @@ const (
 
 // transitions are where the events lead, and from which states.
 var transitions = map[Event]struct {
-	to   State
-	from []State
+	to   datacite.State
+	from []datacite.State
 }{
-	EventPublish:  {StateFindable, []State{StateDraft, StateRegistered}},
-	EventRegister: {StateRegistered, []State{StateDraft}},
-	EventHide:     {StateRegistered, []State{StateFindable}},
+	EventPublish:  {datacite.StateFindable, []datacite.State{datacite.StateDraft, datacite.StateRegistered}},
+	EventRegister: {datacite.StateRegistered, []datacite.State{datacite.StateDraft}},
+	EventHide:     {datacite.StateRegistered, []datacite.State{datacite.StateFindable}},
 }
 
 func (e Event) check(path string) error {

@@ -38,7 +38,7 @@ var attributes = []jsonlex.Member[Record]{
 	jsonlex.Field("metadataVersion", func(d *decoder, r *Record) { r.MetadataVersion = d.Int() }),
 	jsonlex.Field("source", func(d *decoder, r *Record) { r.Source = d.Word() }),
 	jsonlex.Field("isActive", func(d *decoder, r *Record) { r.IsActive = d.Truth() }),
-	jsonlex.Field("state", func(d *decoder, r *Record) { r.State = State(d.Word()) }),
+	jsonlex.Field("state", func(d *decoder, r *Record) { r.State = datacite.State(d.Word()) }),
 	jsonlex.Field("reason", func(d *decoder, r *Record) { r.Reason = d.Text() }),
 	jsonlex.Field("agency", func(d *decoder, r *Record) { r.Agency = d.Word() }),
 	jsonlex.Of("container", func(r *Record) *Container { return &r.Container }, containerJSON),

@@ -177,11 +177,11 @@ func TestWhoSeesWhichRecords(t *testing.T) {
 		found := must(srv.DOIs().List(t.Context(), nil))(t)
 		assert.Equal(t, words("10.82433/far ada bob dra eve hid"), sorted(found.Records))
 		draft := must(srv.DOIs().Get(t.Context(), "10.5072/dra", nil))(t)
-		assert.Equal(t, dois.StateDraft, draft.State)
+		assert.Equal(t, datacite.StateDraft, draft.State)
 	})
 	scene("a state can be asked for", func(t *testing.T, srv *datacitetest.Server) {
 		found := must(srv.DOIs().List(t.Context(),
-			&dois.ListOptions{States: []dois.State{dois.StateDraft, dois.StateRegistered}}))(t)
+			&dois.ListOptions{States: []datacite.State{datacite.StateDraft, datacite.StateRegistered}}))(t)
 		assert.Equal(t, words("dra hid"), sorted(found.Records))
 	})
 }

@@ -52,9 +52,9 @@ type ListOptions struct {
 	// Filters of the deployed service that the specification does not name.
 
 	// IDs: these DOI names, at most 1,000; unknown names are left out; no other filter may be set
-	IDs       []string `url:"ids,comma,omitempty"`
-	States    []State  `url:"state,comma,omitempty"` // in one of these states; without credentials findable records only
-	Published string   `url:"published,omitempty"`   // publicationYear, as for Registered
+	IDs       []string         `url:"ids,comma,omitempty"`
+	States    []datacite.State `url:"state,comma,omitempty"` // one of these; without credentials findable records only
+	Published string           `url:"published,omitempty"`   // publicationYear, as for Registered
 
 	Affiliation bool `url:"affiliation"`      // affiliations with their identifiers
 	Publisher   bool `url:"publisher"`        // publisher with its identifier
@@ -203,7 +203,7 @@ func (o *ListOptions) checkValues(f *faults) {
 		f.add("ListOptions.IDs", datacite.CodeValue, emptyList)
 	}
 	for _, state := range o.States {
-		if !slices.Contains([]State{StateDraft, StateRegistered, StateFindable}, state) {
+		if !slices.Contains([]datacite.State{datacite.StateDraft, datacite.StateRegistered, datacite.StateFindable}, state) {
 			f.add("ListOptions.States", datacite.CodeVocabulary, "%q is not a state: draft, registered or findable",
 				string(state))
 		}

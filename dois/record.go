@@ -30,13 +30,13 @@ import (
 type Record struct {
 	metadata.Record
 
-	URL        string    `json:"url,omitempty"` // where the DOI resolves to; empty for drafts
-	ContentURL []string  `json:"contentUrl,omitempty"`
-	Container  Container `json:"container,omitzero"` // the series, journal or collection that the resource is in
-	State      State     `json:"state,omitempty"`
-	IsActive   bool      `json:"isActive,omitempty"` // findable
-	Reason     string    `json:"reason,omitempty"`   // why a DOI was hidden
-	Source     string    `json:"source,omitempty"`   // the interface that created it
+	URL        string         `json:"url,omitempty"` // where the DOI resolves to; empty for drafts
+	ContentURL []string       `json:"contentUrl,omitempty"`
+	Container  Container      `json:"container,omitzero"` // the series, journal or collection that the resource is in
+	State      datacite.State `json:"state,omitempty"`
+	IsActive   bool           `json:"isActive,omitempty"` // findable
+	Reason     string         `json:"reason,omitempty"`   // why a DOI was hidden
+	Source     string         `json:"source,omitempty"`   // the interface that created it
 	// Agency: registration agency; of records found with include_other_registration_agencies in
 	// ListOptions.Extra
 	Agency          string `json:"agency,omitempty"`
@@ -89,16 +89,6 @@ type Record struct {
 	Fields   []string   `json:"-"` // those of ListOptions.Fields; nil means all attributes
 	Included []Resource `json:"-"` // the resources of GetOptions.Include
 }
-
-// A State is the state of a DOI (specification §3.1): the type that all packages share.
-type State = datacite.State
-
-// The states of a DOI.
-const (
-	StateDraft      = datacite.StateDraft
-	StateRegistered = datacite.StateRegistered // resolves, but searching does not find it
-	StateFindable   = datacite.StateFindable   // resolves, and searching finds it
-)
 
 // A Timestamp is a point in time as the service writes it, such as
 // 2021-07-08T09:53:54Z; empty if the service sent none.

@@ -97,7 +97,7 @@ func TestWalkKeepsItsParameters(t *testing.T) {
 	service := &archive{n: 350}
 	opts := &dois.ListOptions{
 		Query: query.Term("record"), SchemaVersion: "4", Affiliation: true,
-		States: []dois.State{dois.StateFindable}, Fields: []string{
+		States: []datacite.State{datacite.StateFindable}, Fields: []string{
 			"doi"}, Extra: url.Values{"mailto": {"me@example.org"}, "has-views": {"2"}, "license": {"cc-by-4.0"}},
 	}
 	must(walked(t.Context(), service.client(t), opts))(t)

@@ -155,7 +155,7 @@ func (c *Client) ChangeState(ctx context.Context, doiName string, event Event,
 	return changed, err
 }
 
-func notAllowed(op string, r *Record, to State) error {
+func notAllowed(op string, r *Record, to datacite.State) error {
 	return fmt.Errorf("%s: %w: %s is %.100s and cannot become %s", op, datacite.ErrNotAllowed, r.DOI, r.State, to)
 }
 

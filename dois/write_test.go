@@ -369,18 +369,18 @@ func TestWritesAtABusyGateway(t *testing.T) {
 		name  string
 		write func(*testing.T, *dois.Client) error
 		once  bool
-		want  dois.State // of the DOI that is there, after a write that is sent again; "" means none
+		want  datacite.State // of the DOI that is there, after a write that is sent again; "" means none
 	}{
 		{"Create with a name of ours", create(dois.Draft{DOI: "10.5072/new"}), true, ""},
 		{"Create with a name that the service chooses", create(dois.Draft{Prefix: datacitetest.Prefix}), true, ""},
 		{"Update", func(t *testing.T, c *dois.Client) error {
 			_, err := c.Update(t.Context(), "10.5072/a", &dois.Draft{Record: complete("New")})
 			return err
-		}, false, dois.StateDraft},
+		}, false, datacite.StateDraft},
 		{"Publish", func(t *testing.T, c *dois.Client) error {
 			_, err := c.ChangeState(t.Context(), "10.5072/a", dois.EventPublish, nil)
 			return err
-		}, false, dois.StateFindable},
+		}, false, datacite.StateFindable},
 		{"Delete", func(t *testing.T, c *dois.Client) error { return c.Delete(t.Context(), "10.5072/a") }, false, ""},
 	} {
 		for status, is := range map[int]error{429: datacite.ErrRateLimited, 503: datacite.ErrServer} {

@@ -103,9 +103,9 @@ func TestOldNamesAreChangedAndNotMade(t *testing.T) {
 			must(c.PutURL(ctx, old, address))(t)
 			assert.Equal(t, address, storedURL(t, srv, old))
 			require.NoError(t, c.Hide(ctx, old))
-			assert.Equal(t, datacitetest.StateRegistered, srv.State(old))
+			assert.Equal(t, "registered", srv.State(old))
 			require.NoError(t, c.Show(ctx, old))
-			assert.Equal(t, datacitetest.StateFindable, srv.State(old))
+			assert.Equal(t, "findable", srv.State(old))
 		}
 	})
 }

@@ -265,7 +265,7 @@ func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string,
 	if !errors.Is(err, datacite.ErrUnclear) {
 		return "", err
 	}
-	if state, _, lost := c.look(ctx, op, name); lost == nil && state == StateDraft {
+	if state, _, lost := c.look(ctx, op, name); lost == nil && state == datacite.StateDraft {
 		return name, nil // nobody else knows the name
 	}
 	return name, err

@@ -17,9 +17,9 @@ type Registration struct {
 	DOI         string
 	URL         string
 	Change      Change
-	StateBefore State    // StateRegisteredOrFindable if the DOI API was not asked or did not show the DOI
-	State       State    // StateFindable; with ErrHidden equal to StateBefore
-	Altered     []string // differences between the stored and the given metadata, as text for people
+	StateBefore datacite.State // StateRegisteredOrFindable if the DOI API was not asked or did not show the DOI
+	State       datacite.State // datacite.StateFindable; with ErrHidden equal to StateBefore
+	Altered     []string       // differences between the stored and the given metadata, as text for people
 
 	// Warnings are about the given metadata, such as values that the service keeps in XML but
 	// drops from its JSON record: the first 100 of Document.Findings.
@@ -49,7 +49,7 @@ type RegisterOptions struct {
 	// error, nothing is written, and the registration fails with that error, which is never
 	// Temporary. Use it to save a name before it is sent, or to refuse a name that is
 	// taken. nil allows every write.
-	BeforeWrite func(ctx context.Context, doi string, found State) error
+	BeforeWrite func(ctx context.Context, doi string, found datacite.State) error
 }
 
 // Register makes a DOI findable with a URL and metadata, in the two steps of specification
@@ -142,7 +142,7 @@ func (r *registration) compare(ctx context.Context) error {
 		}
 	}
 	r.done.StateBefore = state
-	r.sameURL = state != StateDraft && sameURL(address, r.done.URL) // the URL takes a draft out of that state
+	r.sameURL = state != datacite.StateDraft && sameURL(address, r.done.URL) // the URL takes a draft out of that state
 	if state != StateNone {
 		var c comparison
 		c, err = r.stored(ctx)
@@ -165,7 +165,7 @@ func (r *registration) compare(ctx context.Context) error {
 func (r *registration) clearsReason() bool { return r.options.Show && r.reason != "" }
 
 func (r *registration) mayBeHidden() bool {
-	return r.done.StateBefore == StateRegistered || r.done.StateBefore == StateRegisteredOrFindable
+	return r.done.StateBefore == datacite.StateRegistered || r.done.StateBefore == StateRegisteredOrFindable
 }
 
 // stored compares the metadata that the service has with those that are to be
@@ -208,7 +208,7 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 	}
 	if !r.sameURL {
 		if err := r.writeURL(ctx); err != nil {
-			if !r.sameMetadata || r.done.StateBefore == StateDraft {
+			if !r.sameMetadata || r.done.StateBefore == datacite.StateDraft {
 				err = fmt.Errorf("%w: %s: %w", ErrHalfRegistered, r.done.DOI, err)
 			}
 			return nil, err
@@ -217,7 +217,7 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 	if err := r.clearReason(ctx); err != nil {
 		return nil, err
 	}
-	r.done.State = StateFindable
+	r.done.State = datacite.StateFindable
 	r.whole = nil // it was what is stored no longer
 	if writes && !r.options.NoReadBack {
 		if err := r.readBack(ctx); err != nil {
@@ -249,7 +249,7 @@ func (r *registration) clearReason(ctx context.Context) error {
 // refuseHidden is the error for a change that would show a DOI.
 func (r *registration) refuseHidden() error {
 	remedy := "it is hidden; set RegisterOptions.Show if it shall be findable; Update of package dois keeps it hidden"
-	if r.done.StateBefore != StateRegistered {
+	if r.done.StateBefore != datacite.StateRegistered {
 		remedy = "nothing shows whether it is hidden; set Config.Service.API, which does, or RegisterOptions.Show"
 	}
 	return fmt.Errorf("%w: %s: %s", ErrHidden, r.done.DOI, remedy)

@@ -51,15 +51,15 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 		assert.ErrorContains(t, err, "mds: the metadata are stored, setting the URL failed: 10.5072/glacier-7: mds.PutURL: "+
 			"PUT ")
 		assert.False(t, datacite.Temporary(err))
-		assert.Equal(t, datacitetest.StateDraft, srv.State(name))
+		assert.Equal(t, "draft", srv.State(name))
 
 		require.ErrorIs(t, failure(srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"), nil)),
 			mds.ErrHalfRegistered, "it still is")
 
 		done := must(srv.MDS().Register(t.Context(), name, address, record("A"), nil))(t)
 		assert.Equal(t, mds.ChangeUpdated, done.Change)
-		assert.Equal(t, mds.StateDraft, done.StateBefore)
-		assert.Equal(t, datacitetest.StateFindable, srv.State(name))
+		assert.Equal(t, datacite.StateDraft, done.StateBefore)
+		assert.Equal(t, "findable", srv.State(name))
 
 		_, err = srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"), nil)
 		require.ErrorIs(t, err, datacite.ErrBadRequest)
@@ -86,21 +86,21 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 			srv := newServer(t, nil)
 			stale := 3
 			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-				if stored := srv.State(name) == datacitetest.StateFindable; stored && req.Method == "GET" && stale > 0 {
+				if stored := srv.State(name) == "findable"; stored && req.Method == "GET" && stale > 0 {
 					stale--
 					return response(404, plain, "DOI not found"), nil
 				}
 				return next.RoundTrip(req)
 			})
 			done := must(c.Register(t.Context(), name, address, record("A"), nil))(t)
-			assert.Equal(t, mds.StateFindable, done.State)
+			assert.Equal(t, datacite.StateFindable, done.State)
 		})
 	})
 	t.Run("the service stored another URL", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			srv := newServer(t, nil)
 			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-				if srv.State(name) == datacitetest.StateFindable && strings.HasPrefix(req.URL.Path, "/doi/") &&
+				if srv.State(name) == "findable" && strings.HasPrefix(req.URL.Path, "/doi/") &&
 					req.Method == "GET" {
 					return response(200, plain, "https://repo.example.org/cut"), nil
 				}
@@ -119,7 +119,7 @@ func TestARegistrationThatCannotBeReadBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)
 		c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-			if srv.State(name) == datacitetest.StateFindable && req.Method == http.MethodGet {
+			if srv.State(name) == "findable" && req.Method == http.MethodGet {
 				return response(500, plain, ""), nil
 			}
 			return next.RoundTrip(req)
@@ -138,7 +138,7 @@ func TestServiceMayNormaliseTheURL(t *testing.T) {
 	} {
 		srv := newServer(t, nil)
 		c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-			if srv.State(name) == datacitetest.StateFindable && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
+			if srv.State(name) == "findable" && strings.HasPrefix(req.URL.Path, "/doi/") && req.Method == "GET" {
 				return response(200, plain, stored), nil
 			}
 			return next.RoundTrip(req)
@@ -154,34 +154,34 @@ func TestRegisterWritesOnlyWhatDiffers(t *testing.T) {
 		doc    mds.Document
 		writes []string
 		want   mds.Change
-		state  mds.State
+		state  datacite.State
 	}{
 		{"nothing there", func(*testing.T, *datacitetest.Server) {}, record("A"),
-			[]string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.ChangeCreated, mds.StateFindable},
+			[]string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.ChangeCreated, datacite.StateFindable},
 		{"a draft with these metadata", func(t *testing.T, srv *datacitetest.Server) {
 			must(srv.MDS().PutMetadata(t.Context(), name, record("A")))(t)
-		}, record("A"), []string{"PUT /doi/" + name}, mds.ChangeUpdated, mds.StateFindable},
+		}, record("A"), []string{"PUT /doi/" + name}, mds.ChangeUpdated, datacite.StateFindable},
 		{"a draft with others", func(t *testing.T, srv *datacitetest.Server) {
 			must(srv.MDS().PutMetadata(t.Context(), name, record("B")))(t)
-		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.ChangeUpdated, mds.StateFindable},
+		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.ChangeUpdated, datacite.StateFindable},
 		{"a draft without metadata", func(t *testing.T, srv *datacitetest.Server) {
 			seed(t, srv, map[string]any{"doi": name, "state": "draft"})
-		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.ChangeUpdated, mds.StateFindable},
+		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.ChangeUpdated, datacite.StateFindable},
 		{"all there", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
-		}, record("Glacier length"), nil, mds.ChangeNone, mds.StateFindable},
+		}, record("Glacier length"), nil, mds.ChangeNone, datacite.StateFindable},
 		{"all there, laid out differently", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
-		}, relaid(record("Glacier length")), nil, mds.ChangeNone, mds.StateFindable},
+		}, relaid(record("Glacier length")), nil, mds.ChangeNone, datacite.StateFindable},
 		{"another title", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
-		}, record("Glacier area"), []string{"PUT /metadata/" + name}, mds.ChangeUpdated, mds.StateFindable},
+		}, record("Glacier area"), []string{"PUT /metadata/" + name}, mds.ChangeUpdated, datacite.StateFindable},
 		{"another URL", func(t *testing.T, srv *datacitetest.Server) {
 			must(srv.MDS().Register(t.Context(), name, address+"/old", record("A"), nil))(t)
-		}, record("A"), []string{"PUT /doi/" + name}, mds.ChangeUpdated, mds.StateFindable},
+		}, record("A"), []string{"PUT /doi/" + name}, mds.ChangeUpdated, datacite.StateFindable},
 		{"a draft with this URL", func(t *testing.T, srv *datacitetest.Server) {
 			must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: address, MetadataXML: record("A").Data}))(t)
-		}, record("A"), []string{"PUT /doi/" + name}, mds.ChangeUpdated, mds.StateFindable},
+		}, record("A"), []string{"PUT /doi/" + name}, mds.ChangeUpdated, datacite.StateFindable},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
@@ -216,7 +216,10 @@ func TestAHiddenDOIStaysHidden(t *testing.T) {
 		findable(t, srv, name)
 		require.NoError(t, c.Hide(ctx, name))
 		since, asked := len(srv.Requests()), false
-		opts := &mds.RegisterOptions{BeforeWrite: func(context.Context, string, mds.State) error { asked = true; return nil }}
+		opts := &mds.RegisterOptions{BeforeWrite: func(context.Context, string, datacite.State) error {
+			asked = true
+			return nil
+		}}
 		for _, tt := range []struct {
 			url, title string
 			opts       *mds.RegisterOptions
@@ -233,24 +236,24 @@ func TestAHiddenDOIStaysHidden(t *testing.T) {
 			assert.False(t, datacite.Temporary(err))
 			assert.NotErrorIs(t, err, mds.ErrHalfRegistered)
 			assert.Equal(t, tt.change, done.Change)
-			assert.Equal(t, mds.StateRegistered, done.State)
+			assert.Equal(t, datacite.StateRegistered, done.State)
 		}
 		_, err := c.Register(ctx, name, address, record("A better title"), nil)
 		assert.EqualError(t, err, "mds: not changed, as every change makes the DOI findable: 10.5072/glacier-7: it is "+
 			"hidden; set RegisterOptions.Show if it shall be findable; Update of package dois keeps it hidden")
 		assert.False(t, asked, "nothing is about to be written")
 		assert.Zero(t, puts(srv, since))
-		assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
+		assert.Equal(t, "registered", srv.State(name))
 
 		kept := must(srv.DOIs().Update(ctx, name, &dois.Draft{MetadataXML: record("A better title").Data}))(t)
-		assert.Equal(t, dois.StateRegistered, kept.State, "the other interface keeps it hidden")
+		assert.Equal(t, datacite.StateRegistered, kept.State, "the other interface keeps it hidden")
 
 		for _, title := range []string{"A better title", "The best title"} { // the first is stored already
 			shown := must(c.Register(ctx, name, address, record(title), &mds.RegisterOptions{Show: true}))(t)
 			assert.Equal(t, mds.ChangeUpdated, shown.Change)
-			assert.Equal(t, mds.StateRegistered, shown.StateBefore)
-			assert.Equal(t, mds.StateFindable, shown.State)
-			assert.Equal(t, datacitetest.StateFindable, srv.State(name))
+			assert.Equal(t, datacite.StateRegistered, shown.StateBefore)
+			assert.Equal(t, datacite.StateFindable, shown.State)
+			assert.Equal(t, "findable", srv.State(name))
 			require.NoError(t, c.Hide(ctx, name))
 		}
 	})
@@ -267,7 +270,7 @@ func TestShowRemovesTheReasonForHiding(t *testing.T) {
 		}
 		reason := func() string {
 			r := must(srv.DOIs().Get(ctx, name, nil))(t)
-			assert.Equal(t, dois.StateFindable, r.State)
+			assert.Equal(t, datacite.StateFindable, r.State)
 			return r.Reason
 		}
 		show := &mds.RegisterOptions{Show: true}
@@ -311,7 +314,7 @@ func TestADOIThatMayBeHiddenIsLeftAlone(t *testing.T) {
 		c := withoutAPI(t, srv, 0)
 		made, err := c.Register(ctx, name, address, record("Glacier length"), nil)
 		require.NoError(t, err, "a new DOI is not hidden")
-		assert.Equal(t, mds.StateFindable, made.State)
+		assert.Equal(t, datacite.StateFindable, made.State)
 		same, err := c.Register(ctx, name, address, record("Glacier length"), nil)
 		require.ErrorIs(t, err, mds.ErrHidden)
 		assert.Equal(t, mds.ChangeNone, same.Change)
@@ -323,8 +326,8 @@ func TestADOIThatMayBeHiddenIsLeftAlone(t *testing.T) {
 
 		require.NoError(t, c.Hide(ctx, name))
 		shown := must(c.Register(ctx, name, address, record("Glacier length"), &mds.RegisterOptions{Show: true}))(t)
-		assert.Equal(t, mds.StateFindable, shown.State)
-		assert.Equal(t, datacitetest.StateFindable, srv.State(name), "it is written, as it may be hidden")
+		assert.Equal(t, datacite.StateFindable, shown.State)
+		assert.Equal(t, "findable", srv.State(name), "it is written, as it may be hidden")
 	})
 }
 
@@ -369,11 +372,11 @@ func TestMint(t *testing.T) {
 		minted := must(srv.MDS().Mint(t.Context(), datacitetest.Prefix, record("A")))(t)
 		assert.True(t, strings.HasPrefix(minted, datacitetest.Prefix+"/"), minted)
 		require.NoError(t, doi.CheckNew(minted))
-		assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
+		assert.Equal(t, "draft", srv.State(minted))
 		assert.Equal(t, []string{"GET /doi/" + minted, "PUT /metadata/" + minted}, paths(srv, 0), "it looks before it writes")
 
 		must(srv.MDS().PutURL(t.Context(), minted, address))(t)
-		assert.Equal(t, datacitetest.StateFindable, srv.State(minted))
+		assert.Equal(t, "findable", srv.State(minted))
 	})
 }
 
@@ -425,7 +428,7 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 			got := must(c.URL(ctx, name))(t)
 			assert.Equal(t, address, got)
 			state := must(c.State(ctx, "10.5072/draft"))(t)
-			assert.Equal(t, mds.StateDraft, state, "even of drafts")
+			assert.Equal(t, datacite.StateDraft, state, "even of drafts")
 
 			require.ErrorIs(t, c.CheckAccess(ctx, datacitetest.Prefix, address), datacite.ErrUnauthorized, "which tells")
 			require.ErrorIs(t, c.Hide(ctx, name), datacite.ErrUnauthorized)

@@ -146,21 +146,21 @@ func registerStory(t *testing.T, w *world, r *rand.Rand) {
 	before := look(t, w.Server, name)
 	done, err := w.broken(t, r).Register(ctx, name, address, record("New"), nil)
 	w.sound()
-	if before.state == datacitetest.StateRegistered {
+	if before.state == "registered" {
 		assert.True(t, errors.Is(err, mds.ErrHidden) || datacite.Temporary(err), "%v", err)
 		assert.Equal(t, before, look(t, w.Server, name), "a hidden DOI stays as it is: %v", err)
 		_, err = clean.Register(ctx, name, address, record("New"), &mds.RegisterOptions{Show: true})
 		require.NoError(t, err)
-		assert.Equal(t, stored{datacitetest.StateFindable, address, "New"}, look(t, w.Server, name))
+		assert.Equal(t, stored{"findable", address, "New"}, look(t, w.Server, name))
 		return
 	}
 	maybe(t, err)
-	honest(t, before, look(t, w.Server, name), stored{datacitetest.StateFindable, address, "New"}, err)
+	honest(t, before, look(t, w.Server, name), stored{"findable", address, "New"}, err)
 	assert.Equal(t, err == nil, done != nil)
 	done, err = clean.Register(ctx, name, address, record("New"), nil)
 	require.NoError(t, err, "every run after it converges")
-	assert.Equal(t, mds.StateFindable, done.State)
-	assert.Equal(t, stored{datacitetest.StateFindable, address, "New"}, look(t, w.Server, name))
+	assert.Equal(t, datacite.StateFindable, done.State)
+	assert.Equal(t, stored{"findable", address, "New"}, look(t, w.Server, name))
 	assert.Equal(t, []string{name}, w.Names())
 }
 
@@ -175,13 +175,13 @@ func ensureStory(t *testing.T, w *world, r *rand.Rand) {
 			require.NoError(t, clean.Hide(ctx, name))
 		}
 	}
-	before, wanted := look(t, w.Server, name), stored{datacitetest.StateFindable, address, "New"}
+	before, wanted := look(t, w.Server, name), stored{"findable", address, "New"}
 	_, err := w.broken(t, r).Register(ctx, name, address, record("New"),
 		&mds.RegisterOptions{NoReadBack: r.IntN(2) == 0, Show: true})
 	w.sound()
 	maybe(t, err)
 	after := look(t, w.Server, name)
-	if before.title == wanted.title && before.state != datacitetest.StateRegistered && err != nil &&
+	if before.title == wanted.title && before.state != "registered" && err != nil &&
 		!errors.Is(err, mds.ErrUnconfirmed) {
 		assert.Contains(t, []stored{before, wanted}, after, "%v", err)
 		assert.True(t, after == before || errors.Is(err, datacite.ErrUnclear), "%v", err)
@@ -206,7 +206,7 @@ func deleteStory(t *testing.T, w *world, r *rand.Rand) {
 	case err == nil:
 		assert.Empty(t, after)
 	case !errors.Is(err, datacite.ErrUnclear):
-		assert.Equal(t, datacitetest.StateDraft, after, "%v", err)
+		assert.Equal(t, "draft", after, "%v", err)
 	}
 	if err := clean.DeleteDraft(ctx, name); err != nil {
 		require.ErrorIs(t, err, datacite.ErrNotFound)
@@ -222,12 +222,12 @@ func hideStory(t *testing.T, w *world, r *rand.Rand) {
 	maybe(t, err)
 	switch after := w.State(name); {
 	case err == nil:
-		assert.Equal(t, datacitetest.StateRegistered, after)
+		assert.Equal(t, "registered", after)
 	case !errors.Is(err, datacite.ErrUnclear):
-		assert.Equal(t, datacitetest.StateFindable, after, "%v", err)
+		assert.Equal(t, "findable", after, "%v", err)
 	}
 	require.NoError(t, clean.Hide(ctx, name))
-	assert.Equal(t, datacitetest.StateRegistered, w.State(name))
+	assert.Equal(t, "registered", w.State(name))
 	assert.Equal(t, []string{name}, w.Names())
 }
 
@@ -261,7 +261,7 @@ func mintStory(t *testing.T, w *world, r *rand.Rand) {
 	switch {
 	case err == nil:
 		assert.Equal(t, []string{minted}, made, "one DOI, and it is the one")
-		assert.Equal(t, stored{datacitetest.StateDraft, "", "New"}, look(t, w.Server, minted))
+		assert.Equal(t, stored{"draft", "", "New"}, look(t, w.Server, minted))
 	case errors.Is(err, datacite.ErrUnclear):
 		require.NotEmpty(t, minted, "a DOI that may exist has a name")
 		assert.Subset(t, []string{minted}, made)
@@ -279,13 +279,13 @@ func beforeStory(t *testing.T, w *world, r *rand.Rand) {
 	ctx, want := t.Context(), mds.StateNone
 	if r.IntN(2) == 0 {
 		findable(t, w.Server, name)
-		want = mds.StateFindable
+		want = datacite.StateFindable
 	}
 	before := look(t, w.Server, name)
 	refused := fmt.Errorf("taken: %w", &datacite.Error{StatusCode: 503}) // as temporary as can be
-	var seen []mds.State
+	var seen []datacite.State
 	_, err := w.broken(t, r).Register(ctx, name, address, record("New"),
-		&mds.RegisterOptions{BeforeWrite: func(_ context.Context, _ string, found mds.State) error {
+		&mds.RegisterOptions{BeforeWrite: func(_ context.Context, _ string, found datacite.State) error {
 			if seen = append(seen, found); found != mds.StateNone {
 				return refused
 			}
@@ -299,7 +299,7 @@ func beforeStory(t *testing.T, w *world, r *rand.Rand) {
 		assert.True(t, err != nil || len(seen) == 1, "it was written without asking")
 	}
 	if seen != nil { // it may have failed before
-		assert.Equal(t, []mds.State{want}, seen)
+		assert.Equal(t, []datacite.State{want}, seen)
 	}
 	if want != mds.StateNone {
 		assert.Equal(t, before, look(t, w.Server, name), "it is somebody else's")

@@ -13,26 +13,20 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// A State is the state of a DOI (specification §3.1): the type that all packages share. The package documentation shows
-// which call leads from one to another.
-type State = datacite.State
-
-// The states. The metadata store itself does not distinguish registered DOIs from findable
-// ones.
+// What the metadata store shows of a state beside [datacite.StateDraft]: it does not distinguish
+// registered DOIs from findable ones. The package documentation shows which call leads from one
+// state to another.
 const (
-	StateNone                 State = "" // the service does not know the DOI
-	StateDraft                      = datacite.StateDraft
-	StateRegistered                 = datacite.StateRegistered
-	StateFindable                   = datacite.StateFindable
-	StateRegisteredOrFindable State = "registered or findable"
+	StateNone                 datacite.State = "" // the service does not know the DOI
+	StateRegisteredOrFindable datacite.State = "registered or findable"
 )
 
-// State returns [StateNone], [StateDraft] or [StateRegisteredOrFindable]. A draft whose URL
+// State returns [StateNone], [datacite.StateDraft] or [StateRegisteredOrFindable]. A draft whose URL
 // was set through another interface is reported as the latter. Get of package dois
 // distinguishes registered from findable.
 //
 // State sends GET /doi/{doi} (specification §4.3).
-func (c *Client) State(ctx context.Context, doiName string) (State, error) {
+func (c *Client) State(ctx context.Context, doiName string) (datacite.State, error) {
 	name, err := doi.Store.Readable(doiName)
 	if err != nil {
 		return StateNone, err
@@ -42,13 +36,13 @@ func (c *Client) State(ctx context.Context, doiName string) (State, error) {
 }
 
 // look asks for a DOI's URL, which shows its state.
-func (c *Client) look(ctx context.Context, op, name string) (State, string, error) {
+func (c *Client) look(ctx context.Context, op, name string) (datacite.State, string, error) {
 	address, err := c.url(ctx, op, name, http.StatusNotFound)
 	switch {
 	case transport.NotFound(err):
 		return StateNone, "", nil
 	case errors.Is(err, ErrNoURL):
-		return StateDraft, "", nil
+		return datacite.StateDraft, "", nil
 	case err != nil:
 		return StateNone, "", err
 	}
@@ -57,11 +51,11 @@ func (c *Client) look(ctx context.Context, op, name string) (State, string, erro
 
 // A view is what the DOI API shows of a DOI, beyond what the store shows.
 type view struct {
-	id     string // the DOI of the record
-	state  State  // StateRegisteredOrFindable if the API does not show the DOI
-	xml    []byte // its metadata, without the store's replacements; nil if they are not shown
-	reason string // why it is or was hidden
-	owner  string // the account
+	id     string         // the DOI of the record
+	state  datacite.State // StateRegisteredOrFindable if the API does not show the DOI
+	xml    []byte         // its metadata, without the store's replacements; nil if they are not shown
+	reason string         // why it is or was hidden
+	owner  string         // the account
 }
 
 // view asks the DOI API. It tells registered from findable, and a draft that was given a URL
@@ -79,7 +73,7 @@ func (c *Client) view(ctx context.Context, op, name string) (view, error) {
 		return view{}, err
 	}
 	switch shown.state {
-	case StateDraft, StateRegistered, StateFindable:
+	case datacite.StateDraft, datacite.StateRegistered, datacite.StateFindable:
 		return shown, nil
 	}
 	return none, nil
@@ -107,7 +101,7 @@ func (c *Client) record(ctx context.Context, op, name, query string) (shown view
 var viewJSON = jsonlex.NewObject(jsonlex.Field("data", jsonlex.NewObject(
 	jsonlex.Field("id", func(d *jsonlex.Decoder, v *view) { v.id = d.Text() }),
 	jsonlex.Field("attributes", jsonlex.NewObject(
-		jsonlex.Field("state", func(d *jsonlex.Decoder, v *view) { v.state = State(d.Word()) }),
+		jsonlex.Field("state", func(d *jsonlex.Decoder, v *view) { v.state = datacite.State(d.Word()) }),
 		jsonlex.Field("reason", func(d *jsonlex.Decoder, v *view) { v.reason = d.Text() }),
 		jsonlex.Field("xml", func(d *jsonlex.Decoder, v *view) { v.xml = readXML(d) }),
 	).Read),

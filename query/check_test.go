@@ -149,7 +149,7 @@ func TestCheckRaw(t *testing.T) {
 // least on that server whose operator it writes; or what was written finds nothing.
 func TestAdvise(t *testing.T) {
 	title := func(text string) *dois.Record {
-		r := &dois.Record{State: dois.StateFindable, URL: "https://example.org/"}
+		r := &dois.Record{State: datacite.StateFindable, URL: "https://example.org/"}
 		r.DOI = "10.5072/" + strings.NewReplacer(" ", "-", "/", "-").Replace(text)
 		r.Titles, r.PublicationYear = []metadata.Title{{Title: text}}, "2010"
 		return r

@@ -533,7 +533,7 @@ func (a *audit) differences(name string, r *request, found *dois.Record, brief b
 	if oldSchema(found) {
 		add(Difference{Kind: KindOldSchema})
 	}
-	if found.State != dois.StateDraft && a.looksFor(KindInvalid) {
+	if found.State != datacite.StateDraft && a.looksFor(KindInvalid) {
 		if invalid, ok := errors.AsType[*datacite.ValidationError](found.Validate()); ok {
 			add(Difference{Kind: KindInvalid, Findings: invalid.Findings})
 		}

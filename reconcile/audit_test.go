@@ -39,7 +39,7 @@ func newHolding(n int) holding {
 	for i := range n {
 		name := fmt.Sprintf("10.5072/h%06d", i)
 		rec := complete(fmt.Sprintf("Title %d", i))
-		h[name] = reconcile.Desired{DOI: name, URL: fmt.Sprintf("https://example.org/%d", i), State: dois.StateFindable,
+		h[name] = reconcile.Desired{DOI: name, URL: fmt.Sprintf("https://example.org/%d", i), State: datacite.StateFindable,
 			Metadata: &rec, Whole: true}
 	}
 	return h
@@ -94,17 +94,17 @@ func (h holding) damage(t testing.TB, srv *datacitetest.Server, n int) map[strin
 		switch i % 8 {
 		case 0:
 			kinds[name] = []reconcile.DifferenceKind{reconcile.KindMissing}
-			require.NoError(t, srv.PutRecord(&dois.Record{Record: metadata.Record{DOI: name}, State: dois.StateDraft}))
+			require.NoError(t, srv.PutRecord(&dois.Record{Record: metadata.Record{DOI: name}, State: datacite.StateDraft}))
 			require.NoError(t, srv.DOIs().Delete(t.Context(), name))
 			continue
 		case 1:
 			rec.URL = "https://moved.example.org/"
 		case 2:
-			rec.State = dois.StateRegistered
+			rec.State = datacite.StateRegistered
 		case 3:
 			rec.Titles = []metadata.Title{{Title: "Another title"}}
 		case 4:
-			rec.State = dois.StateDraft
+			rec.State = datacite.StateDraft
 		case 5:
 			rec.Subjects, rec.Version = []metadata.Subject{{Subject: "unwanted"}}, "1"
 			rec.AlternateIdentifiers = []metadata.AlternateIdentifier{
@@ -128,7 +128,7 @@ func (h holding) plant(t testing.TB, srv *datacitetest.Server, n int) map[string
 	for i := range n / 8 {
 		extra := fmt.Sprintf("10.5072/extra-%d", i)
 		kinds[extra] = []reconcile.DifferenceKind{reconcile.KindExtra}
-		require.NoError(t, srv.PutRecord(&dois.Record{Record: metadata.Record{DOI: extra}, State: dois.StateDraft}))
+		require.NoError(t, srv.PutRecord(&dois.Record{Record: metadata.Record{DOI: extra}, State: datacite.StateDraft}))
 	}
 	return kinds
 }
@@ -175,7 +175,7 @@ func TestAuditTellsWhatDiffers(t *testing.T) {
 		h.put(t, srv)
 		w := h["10.5072/h000001"]
 		changed := complete("Title one")
-		w.URL, w.State, w.Metadata = "https://example.org/new", dois.StateRegistered, &changed
+		w.URL, w.State, w.Metadata = "https://example.org/new", datacite.StateRegistered, &changed
 		h["10.5072/h000001"] = w
 		h["missing"] = reconcile.Desired{DOI: "https://doi.org/10.5072/MISSING"}
 		h["invalid"] = reconcile.Desired{DOI: "10.5072/invalid"}
@@ -237,7 +237,7 @@ func TestAuditLooksBeforeItTells(t *testing.T) {
 		made := complete("Made")
 		_, err := srv.DOIs().Create(ctx, &dois.Draft{DOI: "10.5072/made", Record: made})
 		require.NoError(t, err)
-		h["made"] = reconcile.Desired{DOI: "10.5072/made", State: dois.StateDraft, Metadata: &made}
+		h["made"] = reconcile.Desired{DOI: "10.5072/made", State: datacite.StateDraft, Metadata: &made}
 		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
 		delete(h, "made")
 		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})),
@@ -421,7 +421,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 			reconcile.Desired{DOI: "10.5072/A",
 				Place: "line 9"}), scope, nil, datacite.ErrInvalid, `datacite: line 9, DOI: "10.5072/a" is desired twice, also ` +
 			`by line 2`},
-		"no state": {source(reconcile.Desired{DOI: "10.5072/a", State: dois.StateDraft},
+		"no state": {source(reconcile.Desired{DOI: "10.5072/a", State: datacite.StateDraft},
 			reconcile.Desired{DOI: "10.5072/b",
 				State: "public"}), scope, nil, datacite.ErrInvalid, `datacite: desired[1].State: is "public"; the states are ` +
 			`draft, registered and findable`},

@@ -231,7 +231,7 @@ func TestCorrectionsUnderRandomFaults(t *testing.T) {
 // Of stored XML that cannot be read, nobody can say what a write as JSON would take away.
 func TestXMLThatCannotBeReadIsALoss(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
-	stored := &dois.Record{URL: "https://example.org/odd", State: dois.StateFindable, Record: complete("Broken"),
+	stored := &dois.Record{URL: "https://example.org/odd", State: datacite.StateFindable, Record: complete("Broken"),
 		MetadataXML: []byte(odd[:len(odd)-20])}
 	stored.DOI = "10.5072/odd"
 	require.NoError(t, srv.PutRecord(stored))

@@ -16,9 +16,9 @@ import (
 
 // Desired is a DOI as it should be. What it does not say stays as it is, and is not compared.
 type Desired struct {
-	DOI   string     // in any spelling
-	URL   string     // "" leaves it as it is
-	State dois.State // "" leaves it as it is; a new DOI becomes a draft
+	DOI   string         // in any spelling
+	URL   string         // "" leaves it as it is
+	State datacite.State // "" leaves it as it is; a new DOI becomes a draft
 
 	// Metadata are properties as they should be. A property without a value stays as it is, and an
 	// empty list that is not nil removes one. A list takes the place of the stored one; what only the stored XML had of
@@ -131,7 +131,7 @@ func newRequest(d Desired, number int) (*request, error) {
 		}
 	}
 	switch d.State {
-	case "", dois.StateDraft, dois.StateRegistered, dois.StateFindable:
+	case "", datacite.StateDraft, datacite.StateRegistered, datacite.StateFindable:
 		return r, nil
 	}
 	return r, datacite.Invalidf(r.path("State"), datacite.CodeVocabulary,

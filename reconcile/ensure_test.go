@@ -32,7 +32,7 @@ import (
 func wantedItem(i int) reconcile.Desired {
 	rec := complete(fmt.Sprintf("Item %d", i))
 	return reconcile.Desired{DOI: fmt.Sprintf("10.5072/item-%d", i),
-		URL: fmt.Sprintf("https://repo.example.org/item/%d", i), State: dois.StateFindable, Metadata: &rec, Whole: true}
+		URL: fmt.Sprintf("https://repo.example.org/item/%d", i), State: datacite.StateFindable, Metadata: &rec, Whole: true}
 }
 
 func wantedItems(n int) iter.Seq2[reconcile.Desired, error] {
@@ -69,7 +69,7 @@ func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 
 // TestEnsure walks every case: what is found, what is wanted, and what becomes of the first write.
 func TestEnsure(t *testing.T) {
-	const none = dois.State("")
+	const none = datacite.State("")
 	outcomes := map[string]*datacitetest.Fault{
 		"accepted": nil, "lost, not done": {Kind: datacitetest.FaultDropBefore},
 		"lost, done": {Kind: datacitetest.FaultDropAfter},
@@ -77,8 +77,8 @@ func TestEnsure(t *testing.T) {
 			Status: 503}, "away, done": {Kind: datacitetest.FaultStatusAfter, Status: 504},
 	}
 	for outcome, fault := range outcomes {
-		for _, found := range []dois.State{none, dois.StateDraft, dois.StateRegistered, dois.StateFindable} {
-			for _, state := range []dois.State{none, dois.StateDraft, dois.StateRegistered, dois.StateFindable} {
+		for _, found := range []datacite.State{none, datacite.StateDraft, datacite.StateRegistered, datacite.StateFindable} {
+			for _, state := range []datacite.State{none, datacite.StateDraft, datacite.StateRegistered, datacite.StateFindable} {
 				for _, kind := range [][2]bool{{true, true}, {false, true}, {false, false}} {
 					isSame, isXML := kind[0], kind[1]
 					t.Run(fmt.Sprintf("%s/found %s/wanted %s/same %v/XML %v", outcome, found, state, isSame, isXML),
@@ -112,7 +112,7 @@ func TestEnsure(t *testing.T) {
 									return f
 								})
 								done, err := srv.Reconcile().Ensure(t.Context(), w, nil)
-								if state == dois.StateDraft && (found == dois.StateRegistered || found == dois.StateFindable) {
+								if state == datacite.StateDraft && (found == datacite.StateRegistered || found == datacite.StateFindable) {
 									require.ErrorIs(t, err, reconcile.ErrNotAsDesired)
 									assert.Equal(t, before, writes(srv))
 									assert.Equal(t, string(found), string(srv.State(w.DOI)))
@@ -121,7 +121,7 @@ func TestEnsure(t *testing.T) {
 								require.NoError(t, err)
 								want := state
 								if want == none {
-									want = max(found, dois.StateDraft)
+									want = max(found, datacite.StateDraft)
 								}
 								assert.Equal(t, want, done.Record.State)
 								stored, err := srv.Record(w.DOI)
@@ -160,7 +160,7 @@ func TestEnsureAll(t *testing.T) {
 				require.NoError(t, e.Err)
 				assert.Equal(t, run > 0, e.Draft == nil)
 				assert.Equal(t, 1, e.Attempts)
-				assert.Equal(t, dois.StateFindable, e.Record.State)
+				assert.Equal(t, datacite.StateFindable, e.Record.State)
 				done[e.Desired.DOI] = true
 			}
 			assert.Len(t, done, 30)
@@ -313,7 +313,7 @@ func TestBeforeAndAdapt(t *testing.T) {
 func TestWhatIsNotAsWantedAfterwardsIsNamed(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
 	w := wantedItem(0)
-	w.State, w.Metadata.PublicationYear = dois.StateDraft, "last"
+	w.State, w.Metadata.PublicationYear = datacite.StateDraft, "last"
 	_, err := srv.Reconcile().Ensure(t.Context(), w, nil)
 	require.ErrorIs(t, err, reconcile.ErrNotAsDesired)
 	assert.ErrorContains(t, err, `publicationYear: "last" is wanted, and "0000" was found`)
@@ -563,7 +563,7 @@ func TestEnsureAllUnderRandomFaults(t *testing.T) {
 					require.NoError(t, err)
 					assert.Equal(t, wantedItem(i).URL+"/of-somebody-else", r.URL)
 				case err == nil:
-					assert.Equal(t, string(dois.StateFindable), string(srv.State(name)), "seed %d", seed)
+					assert.Equal(t, string(datacite.StateFindable), string(srv.State(name)), "seed %d", seed)
 				default:
 					assert.True(t, datacite.Temporary(err), "seed %d: %v", seed, err)
 					assert.True(t, srv.State(name) == "" || errors.Is(err, datacite.ErrUnclear), "seed %d: %v", seed, err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/reconcile"
@@ -46,7 +45,9 @@ func ExampleClient_EnsureAll() {
 			Publisher: metadata.Publisher{Name: "Ice Archive"}, PublicationYear: "2026", Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
 		}
 		for _, suffix := range []string{"one", "two", "th ree"} {
-			if !yield(reconcile.Desired{DOI: "10.5072/" + suffix, URL: "https://example.org/" + suffix[:2], State: dois.StateFindable, Metadata: record}, nil) {
+			desired := reconcile.Desired{DOI: "10.5072/" + suffix, URL: "https://example.org/" + suffix[:2],
+				State: datacite.StateFindable, Metadata: record}
+			if !yield(desired, nil) {
 				return
 			}
 		}

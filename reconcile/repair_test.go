@@ -188,7 +188,7 @@ func TestRepairThatCannotBe(t *testing.T) {
 			change(&w)
 			h[name] = w
 		}
-		want("10.5072/h000000", func(w *reconcile.Desired) { w.State = dois.StateDraft })
+		want("10.5072/h000000", func(w *reconcile.Desired) { w.State = datacite.StateDraft })
 		want("10.5072/h000001", func(w *reconcile.Desired) { w.Metadata.Types.ResourceTypeGeneral = "Film" })
 		delete(h, "10.5072/h000002")
 		h["none"] = reconcile.Desired{DOI: "10.70000/none"}
@@ -202,7 +202,7 @@ func TestRepairThatCannotBe(t *testing.T) {
 		require.ErrorIs(t, errs["10.5072/h000000"], reconcile.ErrNotAsDesired)
 		require.ErrorIs(t, errs["10.5072/h000001"], datacite.ErrInvalid)
 		require.ErrorIs(t, errs["10.70000/none"], datacite.ErrForbidden)
-		assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/h000002"), "it is extra, and stays")
+		assert.Equal(t, "findable", srv.State("10.5072/h000002"), "it is extra, and stays")
 	})
 }
 

@@ -85,8 +85,8 @@ func (c *comparison) plan(allowLoss bool) (*plan, error) {
 func (c *comparison) create() (*plan, error) {
 	p := &plan{road: RoadJSON, draft: &dois.Draft{DOI: c.Desired.DOI, URL: c.URL, ContentURL: c.ContentURL,
 		Container: c.Container}}
-	if p.draft.Event = eventTo(dois.StateDraft, c.State); p.draft.Event == "" && c.State != "" &&
-		c.State != dois.StateDraft {
+	if p.draft.Event = eventTo(datacite.StateDraft, c.State); p.draft.Event == "" && c.State != "" &&
+		c.State != datacite.StateDraft {
 		return nil, fmt.Errorf("%w: a new DOI cannot become %s", ErrNotAsDesired, c.State)
 	}
 	switch {
@@ -296,16 +296,16 @@ func (c *comparison) lostInJSON(names []string) (found []datacite.Finding) {
 // events are where the events of a DOI lead, and from which states.
 var events = []struct {
 	event dois.Event
-	to    dois.State
-	from  []dois.State
+	to    datacite.State
+	from  []datacite.State
 }{
-	{dois.EventPublish, dois.StateFindable, []dois.State{dois.StateDraft, dois.StateRegistered}},
-	{dois.EventRegister, dois.StateRegistered, []dois.State{dois.StateDraft}},
-	{dois.EventHide, dois.StateRegistered, []dois.State{dois.StateFindable}},
+	{dois.EventPublish, datacite.StateFindable, []datacite.State{datacite.StateDraft, datacite.StateRegistered}},
+	{dois.EventRegister, datacite.StateRegistered, []datacite.State{datacite.StateDraft}},
+	{dois.EventHide, datacite.StateRegistered, []datacite.State{datacite.StateFindable}},
 }
 
 // eventTo is the event that leads from one state to another; "" if none does.
-func eventTo(from, to dois.State) dois.Event {
+func eventTo(from, to datacite.State) dois.Event {
 	for _, e := range events {
 		if e.to == to && slices.Contains(e.from, from) {
 			return e.event

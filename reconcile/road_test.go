@@ -252,7 +252,7 @@ func TestAnAdapterHasItsOwnCopy(t *testing.T) {
 		var all []reconcile.Desired
 		for i := range 8 {
 			all = append(all, reconcile.Desired{DOI: fmt.Sprintf("10.5072/shared-%d", i), URL: "https://example.org/",
-				State: dois.StateFindable, Metadata: &shared})
+				State: datacite.StateFindable, Metadata: &shared})
 		}
 		adapt := func(d *reconcile.Desired, _ *dois.Record) error {
 			d.Metadata.Contributors[0].Name += "!"

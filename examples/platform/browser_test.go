@@ -316,7 +316,7 @@ func TestKeyboardOnly(t *testing.T) {
 	b.becomes("published")
 	assert.Regexp(t, `^Lovelace \(\d{4}\): Glacier length\. Version 1\. Test Repository\. https://doi\.org/10\.5072/`,
 		b.text("#citation"))
-	assert.Equal(t, []string{datacitetest.StateFindable, datacitetest.StateFindable}, states(srv))
+	assert.Equal(t, []string{"findable", "findable"}, states(srv))
 	enter("withdraw")
 	b.see("reason")
 	write("reason", "It was broken.")

@@ -33,6 +33,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
@@ -290,7 +291,7 @@ func agree(t *testing.T, srv *datacitetest.Server, config Config) (versions, pen
 	require.NoError(t, err)
 	assert.Len(t, files, len(needed), "a file that no version has")
 	if len(wanted) == 0 && !slices.ContainsFunc(srv.Names(), func(name string) bool {
-		return srv.State(name) != datacitetest.StateDraft
+		return srv.State(name) != "draft"
 	}) {
 		// the first process died before it registered anything, and an audit needs something to compare
 		return versions, pending
@@ -326,7 +327,7 @@ func bothWays(t *testing.T, srv *datacitetest.Server) (relations int) {
 	all := map[string][]string{}
 	for r, err := range srv.DOIs().All(t.Context(),
 		&dois.ListOptions{Prefix: []string{datacitetest.Prefix},
-			States: []dois.State{dois.StateFindable, dois.StateRegistered}, Detail: true}) {
+			States: []datacite.State{datacite.StateFindable, datacite.StateRegistered}, Detail: true}) {
 		require.NoError(t, err)
 		for _, i := range r.RelatedIdentifiers {
 			all[doi.Key(i.RelatedIdentifier)] = append(all[doi.Key(i.RelatedIdentifier)],

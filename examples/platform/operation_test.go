@@ -68,7 +68,7 @@ func TestAdministration(t *testing.T) {
 	status, _ := ada.post("/status/again", map[string]string{"dataset": "1"})
 	assert.Equal(t, http.StatusOK, status)
 	grace.settled(path)
-	assert.Equal(t, datacitetest.StateFindable, srv.State(v.DOI))
+	assert.Equal(t, "findable", srv.State(v.DOI))
 	status, _ = ada.post("/status/again", map[string]string{"dataset": "x"})
 	assert.Equal(t, http.StatusNotFound, status)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/bcrypt"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/examples/platform/accounts"
@@ -301,7 +302,7 @@ func TestTheLifeOfADataset(t *testing.T) {
 		assert.Equal(t, "published", v.Status())
 		record, err := srv.DOIs().Get(t.Context(), v.DOI, nil)
 		require.NoError(t, err)
-		assert.Equal(t, dois.StateFindable, record.State)
+		assert.Equal(t, datacite.StateFindable, record.State)
 		assert.Equal(t, "http://repository.example.org"+path, record.URL)
 		assert.Equal(t, "Lovelace, Ada", record.Creators[0].Name)
 		assert.Equal(t, "https://orcid.org/0000-0001-5727-2427", record.Creators[0].NameIdentifiers[0].NameIdentifier)
@@ -346,7 +347,7 @@ func TestTheLifeOfADataset(t *testing.T) {
 		_, v = c.settled(path)
 		assert.Equal(t, "withdrawn", v.Status())
 		for _, name := range []string{d.DOI, v.DOI} {
-			assert.Equal(t, datacitetest.StateRegistered, srv.State(name), "it resolves, to a page that says what was there")
+			assert.Equal(t, "registered", srv.State(name), "it resolves, to a page that says what was there")
 		}
 		status, page = reader.get(path)
 		assert.Equal(t, http.StatusGone, status)
@@ -363,7 +364,7 @@ func TestTheLifeOfADataset(t *testing.T) {
 		assert.Contains(t, page, "<h1>The dataset has changed in the meantime</h1>")
 		c.settled(path)
 		for _, name := range []string{d.DOI, v.DOI} {
-			assert.Equal(t, datacitetest.StateFindable, srv.State(name))
+			assert.Equal(t, "findable", srv.State(name))
 		}
 		_, page = reader.get(path)
 		assert.NotContains(t, page, "withdrawn")
@@ -411,9 +412,9 @@ func TestVersions(t *testing.T) {
 
 		c.decide(second+"/withdraw", map[string]string{"reason": "Wrong month."})
 		c.settled(second)
-		assert.Equal(t, datacitetest.StateRegistered, srv.State(v2.DOI))
-		assert.Equal(t, datacitetest.StateFindable, srv.State(v1.DOI))
-		assert.Equal(t, datacitetest.StateFindable, srv.State(d.DOI))
+		assert.Equal(t, "registered", srv.State(v2.DOI))
+		assert.Equal(t, "findable", srv.State(v1.DOI))
+		assert.Equal(t, "findable", srv.State(d.DOI))
 		_, address, _ = reader.do(http.MethodGet, home, "", nil)
 		assert.Equal(t, first, address, "the concept DOI leads to what can still be had")
 
@@ -500,7 +501,7 @@ func TestANameThatIsTaken(t *testing.T) {
 	d, v = c.settled(path)
 	assert.NotContains(t, taken, d.DOI)
 	assert.NotContains(t, taken, v.DOI)
-	assert.Equal(t, datacitetest.StateFindable, srv.State(v.DOI))
+	assert.Equal(t, "findable", srv.State(v.DOI))
 	for _, name := range taken {
 		record, err := srv.DOIs().Get(t.Context(), name, nil)
 		require.NoError(t, err)

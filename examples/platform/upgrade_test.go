@@ -89,7 +89,7 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 			status, text = c.decide(third+"/publish", nil)
 			require.Equal(t, http.StatusOK, status, text)
 			_, v := c.settled(third)
-			assert.Equal(t, datacitetest.StateFindable, srv.State(v.DOI))
+			assert.Equal(t, "findable", srv.State(v.DOI))
 			c.settled(c.publish("New"))
 		})
 	}

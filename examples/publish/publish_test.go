@@ -22,7 +22,7 @@ func TestADatasetIsPublishedWhateverFails(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.Schedule(seed, 0.2)})
 		err := Dataset(context.Background(), srv.Config(), "10.5072/glacier-1", "https://repository.example.org/1", record)
 		stored, lost := srv.Record("10.5072/glacier-1")
-		if err != nil || lost != nil || stored.State != datacitetest.StateFindable || stored.URL != "https://repository.example.org/1" {
+		if err != nil || lost != nil || stored.State != "findable" || stored.URL != "https://repository.example.org/1" {
 			t.Errorf("seed %d: %v, %v", seed, err, lost)
 		}
 		srv.Close()

@@ -225,12 +225,12 @@ func readings(subset string) []reading {
 		}),
 		ofReconcile("Ensure", oneRecord, wholeBody, request("GET", "/dois/"),
 			func(ctx context.Context, c *reconcile.Client) error {
-				return failed(c.Ensure(ctx, reconcile.Desired{DOI: thisDOI, URL: thisURL, State: dois.StateFindable}, nil))
+				return failed(c.Ensure(ctx, reconcile.Desired{DOI: thisDOI, URL: thisURL, State: datacite.StateFindable}, nil))
 			}),
 		ofReconcile("EnsureAll", oneRecord, wholeBody, request("GET", "/dois/"),
 			func(ctx context.Context, c *reconcile.Client) error {
 				wanted := func(yield func(reconcile.Desired, error) bool) {
-					yield(reconcile.Desired{DOI: thisDOI, URL: thisURL, State: dois.StateFindable}, nil)
+					yield(reconcile.Desired{DOI: thisDOI, URL: thisURL, State: datacite.StateFindable}, nil)
 				}
 				for e, err := range c.EnsureAll(ctx, wanted, &reconcile.Options{Rounds: 1}) {
 					if err != nil {

@@ -247,7 +247,7 @@ func endContexts(t *testing.T, calls map[string]int, cause error, moment string,
 func serviceWithADOI(t *testing.T) *datacitetest.Server {
 	t.Helper()
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
-	rec := dois.Record{Record: plain(0), URL: "https://example.org/", State: dois.StateFindable}
+	rec := dois.Record{Record: plain(0), URL: "https://example.org/", State: datacite.StateFindable}
 	rec.DOI = names[0]
 	require.NoError(t, srv.PutRecord(&rec))
 	return srv

@@ -60,7 +60,7 @@ func newScene(t *testing.T, password string, watch func()) *scene {
 	s := &scene{srv: datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true}),
 		folder: t.TempDir}
 	for i := range *looped {
-		rec := dois.Record{Record: plain(i), URL: "https://example.org/", State: dois.StateFindable}
+		rec := dois.Record{Record: plain(i), URL: "https://example.org/", State: datacite.StateFindable}
 		rec.DOI = fmt.Sprintf("10.5072/r%d", i)
 		require.NoError(t, s.srv.PutRecord(&rec))
 		must(s.srv.PutReport(report(i)))(t)

@@ -59,7 +59,7 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 	assert.ErrorContains(t, ofReports, "Config.Token")
 
 	list := &dois.ListOptions{
-		States: []dois.State{"nonsense", "other"}, Prefix: []string{"5072", "10."}, Created: "now", Published: "then",
+		States: []datacite.State{"nonsense", "other"}, Prefix: []string{"5072", "10."}, Created: "now", Published: "then",
 		Fields: []string{"titel", "doi",
 			"two,names"}, Facets: []string{"publishd", "resourceTypes", "resource_types"}, Include: []string{"clients"},
 		IDs: []string{"a", "b"}, Page: query.Page{Number: -1},

@@ -131,7 +131,7 @@ func TestWhatRegisteringCosts(t *testing.T) {
 type situation struct {
 	name  string
 	there func(t *testing.T, srv *datacitetest.Server, w reconcile.Desired) // nil for nothing
-	state dois.State                                                        // afterwards, unless the table says otherwise
+	state datacite.State                                                    // afterwards, unless the table says otherwise
 }
 
 // stored stores what is wanted, with a change.
@@ -154,11 +154,11 @@ func other(d *dois.Draft) {
 }
 
 var situations = []situation{
-	{"new", nil, dois.StateFindable},
-	{"unchanged", stored(same), dois.StateFindable},
-	{"another URL", stored(another), dois.StateFindable},
-	{"other metadata", stored(other), dois.StateFindable},
-	{"hidden, other metadata", stored(other, dois.EventHide), dois.StateRegistered},
+	{"new", nil, datacite.StateFindable},
+	{"unchanged", stored(same), datacite.StateFindable},
+	{"another URL", stored(another), datacite.StateFindable},
+	{"other metadata", stored(other), datacite.StateFindable},
+	{"hidden, other metadata", stored(other, dois.EventHide), datacite.StateRegistered},
 }
 
 // cost is how many requests a DOI takes, as the table writes it.

@@ -201,7 +201,8 @@ var sinks = []sink{
 	{name: "reconcile.Ensure", of: []string{"reconcile.Client.Ensure", "reconcile.Client.EnsureAll"},
 		write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
 			done, err := srv.Reconcile().Ensure(t.Context(),
-				reconcile.Desired{DOI: name, URL: seamAddress, State: dois.StateFindable, Metadata: &r.Record, Whole: true}, nil)
+				reconcile.Desired{DOI: name, URL: seamAddress, State: datacite.StateFindable, Metadata: &r.Record,
+					Whole: true}, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -214,7 +215,7 @@ var sinks = []sink{
 				return nil, err
 			}
 			done, err := srv.Reconcile().Ensure(t.Context(),
-				reconcile.Desired{DOI: name, URL: seamAddress, State: dois.StateFindable, XML: data}, nil)
+				reconcile.Desired{DOI: name, URL: seamAddress, State: datacite.StateFindable, XML: data}, nil)
 			if err != nil {
 				return nil, err
 			}
@@ -224,7 +225,8 @@ var sinks = []sink{
 		write: func(t *testing.T, srv *datacitetest.Server, name string,
 			r *dois.Record) (warnings []datacite.Finding, err error) {
 			desired := func(yield func(reconcile.Desired, error) bool) {
-				yield(reconcile.Desired{DOI: name, URL: seamAddress, State: dois.StateFindable, Metadata: &r.Record, Whole: true},
+				yield(reconcile.Desired{DOI: name, URL: seamAddress, State: datacite.StateFindable, Metadata: &r.Record,
+					Whole: true},
 					nil)
 			}
 			diffs := srv.Reconcile().Audit(t.Context(), desired,

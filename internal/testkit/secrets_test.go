@@ -345,7 +345,7 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 	wanted := func(yield func(reconcile.Desired, error) bool) {
 		for i := range 4 {
 			if !yield(reconcile.Desired{DOI: fmt.Sprintf("10.5072/%d", i), URL: "https://example.org/",
-				State: dois.StateFindable, XML: doc()}, nil) {
+				State: datacite.StateFindable, XML: doc()}, nil) {
 				return
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 )
 
@@ -62,7 +62,7 @@ func TestWanted(t *testing.T) {
 			assert.Nil(t, latest)
 		}
 	}
-	assert.Equal(t, dois.StateFindable, glacier(published).Wanted(by)[0].State)
+	assert.Equal(t, datacite.StateFindable, glacier(published).Wanted(by)[0].State)
 }
 
 func TestBibTeX(t *testing.T) {

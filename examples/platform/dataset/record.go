@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/reconcile"
 )
@@ -41,11 +41,11 @@ func (d *Dataset) Wanted(by Repository) []reconcile.Desired {
 	return all
 }
 
-func (s State) doi() dois.State {
+func (s State) doi() datacite.State {
 	if s == Withdrawn {
-		return dois.StateRegistered
+		return datacite.StateRegistered
 	}
-	return dois.StateFindable
+	return datacite.StateFindable
 }
 
 // concept is the metadata of the concept DOI: that of the version to which it leads.

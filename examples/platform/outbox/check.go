@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
@@ -81,9 +82,9 @@ func (o *Outbox) differences(ctx context.Context, public []*dataset.Dataset, own
 func lost(r *dois.Record) store.Finding {
 	f := store.Finding{Text: r.DOI + " is registered and belongs to no public dataset"}
 	switch r.State {
-	case dois.StateFindable:
+	case datacite.StateFindable:
 		f.DOI = r.DOI
-	case dois.StateRegistered:
+	case datacite.StateRegistered:
 		f.Text += "; searches do not find it"
 	}
 	return f

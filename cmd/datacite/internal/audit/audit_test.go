@@ -112,7 +112,7 @@ func TestAuditAndFix(t *testing.T) {
 			assert.Contains(t, notes, "Write 3 DOIs at "+of(srv)+
 				"? Standard input is not a terminal, so nobody can answer; --yes answers yes\n")
 			assert.Empty(t, out)
-			assert.Equal(t, datacitetest.StateRegistered, srv.State("10.5072/hidden"))
+			assert.Equal(t, "registered", srv.State("10.5072/hidden"))
 
 			out, notes, code = call(t, srv, "--fix", "--yes", "--only", "url", source)
 			assert.Equal(t, shell.ExitRefused, code, "a DOI is not there")
@@ -123,7 +123,7 @@ func TestAuditAndFix(t *testing.T) {
 			record, err := srv.DOIs().Get(t.Context(), "10.5072/moved", nil)
 			require.NoError(t, err)
 			assert.Equal(t, "https://repo.example.org/moved", record.URL)
-			assert.Equal(t, datacitetest.StateRegistered, srv.State("10.5072/hidden"), "that was not chosen")
+			assert.Equal(t, "registered", srv.State("10.5072/hidden"), "that was not chosen")
 
 			out, notes, code = call(t, srv, "--fix", "--yes", "--format", "csv", "--only", "state,missing,extra", source)
 			assert.Equal(t, shell.ExitRefused, code, "a DOI without metadata cannot be made findable")
@@ -134,7 +134,7 @@ func TestAuditAndFix(t *testing.T) {
 			assert.Contains(t, out, "10.5072/extra,https://repo.example.org/extra,findable,Glacier length,extra,,,,,"+of(srv)+
 				",left,\n")
 			assert.Contains(t, notes, ": 1 DOI repaired, 1 failed, 1 left for you to decide\n")
-			assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/hidden"))
+			assert.Equal(t, "findable", srv.State("10.5072/hidden"))
 
 			out, notes, code = call(t, srv, "--quiet", "--fix", "--yes", "--only", "missing", source)
 			assert.Equal(t, shell.ExitRefused, code)
@@ -184,8 +184,8 @@ func TestTable(t *testing.T) {
 10.5072/new,https://a.example/new,findable,New,missing,,,,,HOST,repaired,
 10.5072/other,https://a.example/other,findable,Othre,changed,titles[0].title,Other,Othre,,HOST,repaired,
 `, "HOST", of(srv)), strings.Join(lines, ""))
-	assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/new"))
-	assert.Equal(t, datacitetest.StateDraft, srv.State("10.5072/draft"))
+	assert.Equal(t, "findable", srv.State("10.5072/new"))
+	assert.Equal(t, "draft", srv.State("10.5072/draft"))
 	other, err := srv.DOIs().Get(t.Context(), "10.5072/other", nil)
 	require.NoError(t, err)
 	assert.Equal(t, metadata.List[metadata.Title]{{Title: "Other"},
@@ -499,7 +499,7 @@ func TestFixWritesOnlyWhatIsChosen(t *testing.T) {
 		record, err := srv.DOIs().Get(t.Context(), "10.5072/hidden", nil)
 		require.NoError(t, err)
 		assert.Equal(t, "https://repo.example.org/"+address, record.URL)
-		assert.Equal(t, dois.StateRegistered, record.State)
+		assert.Equal(t, datacite.StateRegistered, record.State)
 		assert.Equal(t, "Glacier length", record.Titles[0].Title)
 	}
 

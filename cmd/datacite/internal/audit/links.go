@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/landing"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/dois"
@@ -77,7 +78,7 @@ func (l *links) close(complete bool) error {
 
 // list adds the page of a findable DOI.
 func (l *links) list(r *dois.Record) {
-	if r.State == dois.StateFindable {
+	if r.State == datacite.StateFindable {
 		l.pages.Add(landing.Page{DOI: r.DOI, URL: r.URL, Title: r.Title()})
 	}
 }
@@ -130,7 +131,7 @@ func (c *command) askPages(ctx context.Context, out printer) error {
 func (c *command) rowOf(r landing.Result) row {
 	return row{
 		Kind: reconcile.DifferenceKind(r.Kind), DOI: r.DOI, Path: "url", Found: strings.Join(r.Via, " → "), Reason: r.Reason,
-		Title: r.Title, URL: r.URL, State: dois.StateFindable, Service: c.service.Host, page: true,
+		Title: r.Title, URL: r.URL, State: datacite.StateFindable, Service: c.service.Host, page: true,
 	}
 }
 

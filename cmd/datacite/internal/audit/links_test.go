@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/dois"
 )
 
 // A host has landing pages of the DOIs 10.5072/right, 10.5072/…, and tells what it was asked.
@@ -60,9 +60,9 @@ func landingHost(t *testing.T) *host {
 func (h *host) register(t *testing.T, srv *datacitetest.Server, names ...string) (source string) {
 	source = "doi,url\n"
 	for _, name := range names {
-		state := dois.StateFindable
+		state := datacite.StateFindable
 		if name == "draft" {
-			state = dois.StateDraft
+			state = datacite.StateDraft
 		}
 		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
 			`{"doi":"10.5072/%s","url":"%[2]s/%[1]s","state":"%[3]s","titles":[{"title":"T"}],

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
-	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/reconcile"
 )
@@ -25,9 +25,9 @@ type row struct {
 	Reason  string                   `json:"reason,omitempty"`
 
 	// Of the DOI, as it is at the service, or as it should be if it is missing.
-	Title string     `json:"title,omitempty"`
-	URL   string     `json:"url,omitempty"`
-	State dois.State `json:"state,omitempty"`
+	Title string         `json:"title,omitempty"`
+	URL   string         `json:"url,omitempty"`
+	State datacite.State `json:"state,omitempty"`
 
 	Service string `json:"service"` // its host
 	Result  string `json:"result,omitempty"`
@@ -46,7 +46,7 @@ func (c *command) rows(d *reconcile.Difference, o outcome) (all []row) {
 		whole.URL, whole.State, whole.Title = d.Desired.URL, d.Desired.State, titleOf(d.Desired)
 	}
 	if d.Kind == reconcile.KindMissing && o.Result == repaired && whole.State == "" {
-		whole.State = dois.StateDraft
+		whole.State = datacite.StateDraft
 	}
 	for _, change := range d.Changes {
 		r := whole

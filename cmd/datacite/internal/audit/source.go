@@ -16,7 +16,6 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/record"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
-	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/dois/archive"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/reconcile"
@@ -165,7 +164,7 @@ func (c *command) items(ctx context.Context, yield func(reconcile.Desired, error
 				}
 			}
 		}
-		if faulty == 0 && !yield(reconcile.Desired{DOI: row.DOI, URL: row.URL, State: dois.State(row.State),
+		if faulty == 0 && !yield(reconcile.Desired{DOI: row.DOI, URL: row.URL, State: datacite.State(row.State),
 			Metadata: row.Record, Place: table.Place(row)}, nil) {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/dois"
 )
@@ -17,8 +18,8 @@ func (c *command) describe(r *dois.Record, out io.Writer) error {
 			fmt.Fprintf(&b, "  %-10s %s\n", name, value)
 		}
 	}
-	look := map[dois.State]shell.Style{dois.StateFindable: shell.Green, dois.StateRegistered: shell.Yellow,
-		dois.StateDraft: shell.Faint}[r.State]
+	look := map[datacite.State]shell.Style{datacite.StateFindable: shell.Green, datacite.StateRegistered: shell.Yellow,
+		datacite.StateDraft: shell.Faint}[r.State]
 	fmt.Fprintf(&b, "%s  %s\n", c.Styled(out, shell.Bold, shell.Clean(r.DOI)),
 		c.Styled(out, look, shell.Clean(string(r.State))))
 	for _, title := range r.Titles {

@@ -185,8 +185,9 @@ func (s *Source) obey(event any) error {
 		return nil
 	}
 	name, _ := event.(string)
-	state := map[dois.Event]dois.State{dois.EventPublish: dois.StateFindable, dois.EventRegister: dois.StateRegistered,
-		dois.EventHide: dois.StateRegistered}[dois.Event(name)]
+	state := map[dois.Event]datacite.State{
+		dois.EventPublish: datacite.StateFindable, dois.EventRegister: datacite.StateRegistered,
+		dois.EventHide: datacite.StateRegistered}[dois.Event(name)]
 	switch {
 	case state == "":
 		return fmt.Errorf("event: is %.40q; it may be publish, register or hide", fmt.Sprint(event))

@@ -132,7 +132,7 @@ func TestKilled(t *testing.T) {
 				if i%2 == 0 {
 					assert.Equal(t, fmt.Sprintf("10.5072/given-%d", i), row["doi"])
 				}
-				assert.Equal(t, datacitetest.StateFindable, srv.State(row["doi"]))
+				assert.Equal(t, "findable", srv.State(row["doi"]))
 				assert.Equal(t, []string{"findable", ""}, []string{row["state"], row["error"]}, row)
 				assert.NotEmpty(t, row["registered"])
 				seen[row["doi"]] = true

@@ -12,7 +12,6 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
-	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -101,5 +100,5 @@ after.jsonl: dry run of 6 records at `+where+`: 1 created, 3 updated, 1 unchange
 	require.Zero(t, code, notes)
 	assert.Contains(t, out, ": 6 unchanged; nothing was sent\n")
 	assert.Equal(t, 1, strings.Count(out, "\n"))
-	assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/new"))
+	assert.Equal(t, "findable", srv.State("10.5072/new"))
 }

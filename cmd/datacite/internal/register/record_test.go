@@ -254,7 +254,7 @@ func TestTheNameInTheRecord(t *testing.T) {
 			code, _, notes := start(t, srv, args...)
 			if name != "10.5072/yours" {
 				assert.Zero(t, code, notes)
-				assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/mine"))
+				assert.Equal(t, "findable", srv.State("10.5072/mine"))
 				continue
 			}
 			assert.Equal(t, 2, code)

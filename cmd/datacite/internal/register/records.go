@@ -163,7 +163,7 @@ func (s *records) complete(r *row, file string) {
 		r.URL = strings.NewReplacer("{doi}", r.DOI, "{suffix}", suffix, "{file}",
 			strings.TrimSuffix(name, filepath.Ext(name))).Replace(s.url)
 	}
-	if r.document.Data != nil && r.document.ContentType != mds.XMLType && s.state != string(dois.StateFindable) {
+	if r.document.Data != nil && r.document.ContentType != mds.XMLType && s.state != string(datacite.StateFindable) {
 		r.fault("state", "metadata in this format make findable DOIs only; give DataCite XML or JSON")
 	}
 	if slices.Contains([]string{typeBibTeX, typeCiteproc, typeRIS}, r.document.ContentType) {

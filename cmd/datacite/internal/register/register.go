@@ -91,7 +91,7 @@ beside the result table), so none is lost.`,
 		"the `URL` that the DOI of a record leads to; {doi}, {suffix} and {file} stand for the DOI, what follows its "+
 			"prefix, and the name of the file without its ending")
 	shell.Choice(cmd, &c.state, "state", "`state` of DOIs whose record gives none: findable, registered or draft",
-		string(dois.StateFindable), string(dois.StateRegistered), string(dois.StateDraft))
+		string(datacite.StateFindable), string(datacite.StateRegistered), string(datacite.StateDraft))
 	flags.BoolVar(&c.leaveOut, "leave-out", false, "register what has no faults, and leave out the rest")
 	flags.BoolVar(&c.allowLoss, "allow-loss", false,
 		"write also where the service would lose something else of a record, which is listed")

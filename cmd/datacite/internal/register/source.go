@@ -17,7 +17,6 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/doi"
-	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reconcile"
 )
@@ -190,7 +189,7 @@ func (c *checks) row(r *row) {
 	unread := slices.ContainsFunc(r.Findings, func(f datacite.Finding) bool { return f.Path == "url" || f.Path == "doi" })
 	switch {
 	case r.URL != "" || unread:
-	case r.State != string(dois.StateDraft):
+	case r.State != string(datacite.StateDraft):
 		reason := "is missing; it is where the DOI leads to"
 		if !r.isRow {
 			reason += ": give --url"

@@ -246,14 +246,14 @@ func (j *job) adapt(d *reconcile.Desired, found *dois.Record) error {
 }
 
 // stateOf is the state that a DOI should have; found is nil if it does not exist.
-func (c *command) stateOf(r *row, found *dois.Record) dois.State {
+func (c *command) stateOf(r *row, found *dois.Record) datacite.State {
 	switch {
 	case r.State != "":
-		return dois.State(r.State)
-	case found != nil && found.State != dois.StateDraft:
+		return datacite.State(r.State)
+	case found != nil && found.State != datacite.StateDraft:
 		return found.State
 	}
-	return dois.State(c.state)
+	return datacite.State(c.state)
 }
 
 // begin keeps a name on disk before it is sent, and the XML of a correction that takes two writes.
@@ -287,7 +287,7 @@ func (j *job) store(ctx context.Context, it *item, d reconcile.Desired) *reconci
 		var done *mds.Registration
 		done, err = client.Register(ctx, it.entry.DOI, it.URL, it.document, &mds.RegisterOptions{
 			NoReadBack:  true,
-			BeforeWrite: func(ctx context.Context, _ string, _ mds.State) error { return j.begin(ctx, o) },
+			BeforeWrite: func(ctx context.Context, _ string, _ datacite.State) error { return j.begin(ctx, o) },
 		})
 		if err == nil {
 			o.Record, o.Draft = &dois.Record{State: done.State}, &dois.Draft{} // metadata in other formats are always written

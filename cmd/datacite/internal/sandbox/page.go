@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
@@ -141,7 +142,7 @@ func (s *site) find(filter string) (found []*dois.Record, more bool, all int) {
 		record, err := s.service.Record(name)
 		if err != nil { // it is gone, or too odd to be read
 			record = new(dois.Record)
-			record.DOI, record.State = name, dois.State(s.service.State(name))
+			record.DOI, record.State = name, datacite.State(s.service.State(name))
 		}
 		if fits(record, filter) {
 			found = append(found, record)

@@ -53,12 +53,12 @@ func NewFlags(s *shell.Shell, cmd *cobra.Command, opts *dois.ListOptions) *Flags
 	return f
 }
 
-var states = []string{string(dois.StateDraft), string(dois.StateRegistered), string(dois.StateFindable)}
+var states = []string{string(datacite.StateDraft), string(datacite.StateRegistered), string(datacite.StateFindable)}
 
 // CheckLogin is an error if the flags choose records that nobody sees without a login, for whom the service finds
 // others.
 func (f *Flags) CheckLogin(cfg datacite.Config) error {
-	hidden := slices.ContainsFunc(f.opts.States, func(s dois.State) bool { return s != dois.StateFindable })
+	hidden := slices.ContainsFunc(f.opts.States, func(s datacite.State) bool { return s != datacite.StateFindable })
 	if hidden && cfg.Password == "" && cfg.Token == "" {
 		return shell.Wrong(errors.New("--state: drafts and registered DOIs are seen by their account only; datacite login " +
 			"stores its login"))
@@ -79,7 +79,7 @@ func (f *Flags) Read(words []string) error {
 		if !slices.Contains(states, name) {
 			return fmt.Errorf("--state: %w", shell.NotOne(name, states))
 		}
-		f.opts.States = append(f.opts.States, dois.State(name))
+		f.opts.States = append(f.opts.States, datacite.State(name))
 	}
 	var parts []query.Expr
 	if from, to, isShort := shorterThanAYear(f.created); isShort {

@@ -23,9 +23,9 @@ import (
 // A verb is what one of the commands does.
 type verb struct {
 	name, done string
-	from, to   dois.State // to is empty where the DOI is gone
+	from, to   datacite.State // to is empty where the DOI is gone
 	event      dois.Event
-	others     map[dois.State]string // what to do with DOIs of other states
+	others     map[datacite.State]string // what to do with DOIs of other states
 	question   string
 }
 
@@ -33,20 +33,24 @@ func (v *verb) deletes() bool { return v.name == remove.name }
 
 var (
 	hide = verb{
-		name: "hide", done: "hidden", from: dois.StateFindable, to: dois.StateRegistered, event: dois.EventHide,
-		others:   map[dois.State]string{dois.StateDraft: "is a draft, which nobody else sees; datacite delete removes it"},
+		name: "hide", done: "hidden", from: datacite.StateFindable, to: datacite.StateRegistered, event: dois.EventHide,
+		others: map[datacite.State]string{
+			datacite.StateDraft: "is a draft, which nobody else sees; datacite delete removes it",
+		},
 		question: "Hide %s at %s?",
 	}
 	show = verb{
-		name: "show", done: "shown", from: dois.StateRegistered, to: dois.StateFindable, event: dois.EventPublish,
-		others:   map[dois.State]string{dois.StateDraft: "is a draft; datacite register registers it with its metadata"},
+		name: "show", done: "shown", from: datacite.StateRegistered, to: datacite.StateFindable, event: dois.EventPublish,
+		others: map[datacite.State]string{
+			datacite.StateDraft: "is a draft; datacite register registers it with its metadata",
+		},
 		question: "Show %s at %s?",
 	}
 	remove = verb{
-		name: "delete", done: "deleted", from: dois.StateDraft,
-		others: map[dois.State]string{
-			dois.StateRegistered: "is registered, and is never deleted; searches do not find it",
-			dois.StateFindable:   "is findable, and is never deleted; datacite hide takes it out of searches",
+		name: "delete", done: "deleted", from: datacite.StateDraft,
+		others: map[datacite.State]string{
+			datacite.StateRegistered: "is registered, and is never deleted; searches do not find it",
+			datacite.StateFindable:   "is findable, and is never deleted; datacite hide takes it out of searches",
 		},
 		question: "Delete %s at %s? That cannot be undone.",
 	}
@@ -145,11 +149,11 @@ func finish(cmd *cobra.Command, c *command) *cobra.Command {
 
 // outcome is what --json prints of a DOI.
 type outcome struct {
-	DOI     string     `json:"doi"`
-	State   dois.State `json:"state,omitempty"`   // now; empty for one that is deleted
-	Account string     `json:"account,omitempty"` // now, of transfer
-	Result  string     `json:"result"`            // hidden, shown, deleted, moved, unchanged or checked
-	Service string     `json:"service"`
+	DOI     string         `json:"doi"`
+	State   datacite.State `json:"state,omitempty"`   // now; empty for one that is deleted
+	Account string         `json:"account,omitempty"` // now, of transfer
+	Result  string         `json:"result"`            // hidden, shown, deleted, moved, unchanged or checked
+	Service string         `json:"service"`
 }
 
 func (c *command) run(cmd *cobra.Command, args []string) error {

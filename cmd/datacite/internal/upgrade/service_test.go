@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
@@ -78,7 +79,7 @@ func TestUpgradeOfDOIs(t *testing.T) {
 			assert.NoError(t, metadata.ValidateXML(bytes.NewReader(now.MetadataXML)))
 			assert.Equal(t, metadata.Namespace, now.SchemaVersion)
 			assert.Equal(t, "https://a.example/"+name, now.URL)
-			assert.Equal(t, dois.StateRegistered, now.State)
+			assert.Equal(t, datacite.StateRegistered, now.State)
 		}
 
 		sent := shelltest.Writes(srv)
