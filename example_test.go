@@ -39,7 +39,7 @@ func ExampleOperation() {
 	_, err = client.State(context.Background(), "10.5072/example")
 	fmt.Println(err)
 	// Output:
-	// datacite.State 404
+	// mds.State 404
 	// <nil>
 }
 
