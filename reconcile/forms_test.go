@@ -208,7 +208,7 @@ func TestCorrectionsOfAnOldSchema(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
-			stored := &dois.Record{URL: "https://example.org/", State: dois.StateFindable, MetadataXML: []byte(tt.stored)}
+			stored := &dois.Record{URL: "https://example.org/", State: datacite.StateFindable, MetadataXML: []byte(tt.stored)}
 			r, err := metadata.ParseXML(strings.NewReader(tt.stored))
 			require.NoError(t, err)
 			stored.Record, stored.DOI = *r, "10.5072/xml"
