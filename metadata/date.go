@@ -42,14 +42,12 @@ const (
 	DateCollected DateType = "Collected"
 	DateCreated   DateType = "Created"
 	DateIssued    DateType = "Issued"
-	DateOther     DateType = "Other" // since 4.1
 	DateUpdated   DateType = "Updated"
 	DateWithdrawn DateType = "Withdrawn" // since 4.2
 )
 
 var dateTypes = terms(DateAccepted, DateAvailable, DateCollected, "Copyrighted", DateCreated, DateIssued, "Submitted",
-	DateUpdated,
-	"Valid", DateOther, DateWithdrawn, "Coverage")
+	DateUpdated, "Valid", "Other", DateWithdrawn, "Coverage")
 
 func (DateType) vocabulary() vocabulary { return dateTypes }
 

@@ -11,7 +11,7 @@
 // The service stores a report as it was sent, but the views and downloads of records differ
 // from it for several reasons. For example, the service reads only a part of each dataset, adds
 // up counts that are reported twice, and keeps numbers that a corrected report no longer
-// contains. [Cause] lists the reasons, and datacitetest/evidence/deployed-usage.md the rules with their
+// contains. [AllCauses] lists the reasons, and datacitetest/evidence/deployed-usage.md the rules with their
 // evidence.
 //
 // Compare does not predict the effect of:
@@ -62,8 +62,8 @@ import (
 
 // Options are the optional settings of Compare.
 type Options struct {
-	Causes []Cause   // which differences to look for; nil means all
-	Now    time.Time // for the age of reports; zero means the present
+	Causes []datacite.Code // which differences to look for; nil means all
+	Now    time.Time       // for the age of reports; zero means the present
 
 	// CreatedBy compares the reports of this creator instead of the account's. Numbers from
 	// other creators' reports, and numbers left over from earlier versions, then both have
@@ -257,7 +257,7 @@ func (c *comparison) reportProgress(n int) {
 // covers reports whether a month is compared.
 func (c *comparison) covers(month string) bool { return c.opts.Month == "" || c.opts.Month == month }
 
-func (c *comparison) looksFor(cause Cause) bool {
+func (c *comparison) looksFor(cause datacite.Code) bool {
 	return c.opts.Causes == nil || slices.Contains(c.opts.Causes, cause)
 }
 
@@ -283,10 +283,10 @@ type Difference struct {
 	// Expected: number by the service's rules for the reports that are stored now; several values if the order of
 	// processing matters; of more than 64, the least and the greatest
 	Expected []int64
-	Shown    int64    // by the record; 0 without one
-	Cause    Cause    // why Shown differs from Reported
-	Detail   string   // the place in the report that causes it, or other details; may be ""
-	Reports  []string // ids of the reports that cause it, the oldest first
+	Shown    int64         // by the record; 0 without one
+	Cause    datacite.Code // why Shown differs from Reported
+	Detail   string        // the place in the report that causes it, or other details; may be ""
+	Reports  []string      // ids of the reports that cause it, the oldest first
 
 	shares  []share  // of reports that have the number, the oldest first
 	surplus []int64  // entries of the record that no stored report makes, the greatest first
@@ -315,13 +315,8 @@ func (d *Difference) String() string {
 	return text
 }
 
-// A Cause is the reason why a record does not show the reported number, such as [datacite.CodeLeft].
-// [datacite.Code] lists the causes. Those that lie in reports are also the codes of the findings
-// with which Submit and [reports.Report.Findings] warn in advance.
-type Cause = datacite.Code
-
 var sentences = []struct {
-	cause Cause
+	cause datacite.Code
 	text  string
 }{
 	{datacite.CodeNotProcessed, "the report is recent, and the service has not processed it yet"},
@@ -351,8 +346,10 @@ var sentences = []struct {
 		"number"},
 }
 
-// AllCauses returns all causes.
-func AllCauses() (all []Cause) {
+// AllCauses returns the codes of all reasons why a record does not show the reported number. Those that
+// lie in reports are also the codes of the findings with which Submit and [reports.Report.Findings]
+// warn in advance.
+func AllCauses() (all []datacite.Code) {
 	for _, s := range sentences {
 		all = append(all, s.cause)
 	}
@@ -361,7 +358,7 @@ func AllCauses() (all []Cause) {
 
 // Sentence describes a cause, such as "several reports have this count, and the
 // service adds them up".
-func Sentence(c Cause) string {
+func Sentence(c datacite.Code) string {
 	for _, s := range sentences {
 		if s.cause == c {
 			return s.text

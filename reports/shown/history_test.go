@@ -14,7 +14,6 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
 var histories = flag.Int("histories", 1, "random histories of reports that are compared")
@@ -86,7 +85,7 @@ func TestEveryDifferenceIsExplained(t *testing.T) {
 			switch {
 			case !slices.Contains(records, d.DOI): // nobody has registered it
 			case slices.Contains(d.Expected, d.Shown):
-				assert.NotContains(t, []shown.Cause{datacite.CodeLeft, datacite.CodeUnreported, datacite.CodeNoRecord}, d.Cause,
+				assert.NotContains(t, []datacite.Code{datacite.CodeLeft, datacite.CodeUnreported, datacite.CodeNoRecord}, d.Cause,
 					what)
 			default: // no report that was stored once alone is a surprise
 				left++

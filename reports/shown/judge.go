@@ -81,7 +81,7 @@ type number struct {
 type part struct {
 	report        int
 	counts        display.Number // reported for them; Values are what the rules make of it
-	cause         Cause          // why they hide or change it; "" if they do not
+	cause         datacite.Code  // why they hide or change it; "" if they do not
 	why           string
 	misattributed []*display.Event // of counts that are reported for another DOI or month
 	events        int              // including misattributed
@@ -165,7 +165,7 @@ func (p *pair) report(n *number, m display.Metric) {
 
 // misattribution is why a number that a report has under a name is shown by this DOI in a month, although
 // it is reported for another DOI or month; "" if it is not.
-func (p *pair) misattribution(report int, name, month string) Cause {
+func (p *pair) misattribution(report int, name, month string) datacite.Code {
 	switch {
 	case name != p.doi:
 		return datacite.CodeOtherDOI
@@ -238,7 +238,7 @@ func (p *pair) differences() (all []*Difference) {
 }
 
 // explain finds the cause of a difference, and the reports that are the cause.
-func (p *pair) explain(n *number, reported int64) (cause Cause, detail string, causing []part) {
+func (p *pair) explain(n *number, reported int64) (cause datacite.Code, detail string, causing []part) {
 	latest, allowed := n.latest(), n.expected.Has(n.shown)
 	all := n.parts
 	if latest != nil {
@@ -283,7 +283,7 @@ func (n *number) only(match func(*part) bool) (all []part) {
 
 // added explains a number that is right by the rules: counts of several reports, or of
 // other DOIs or months, have been added.
-func (p *pair) added(n *number) (cause Cause, detail string, causing []part) {
+func (p *pair) added(n *number) (cause datacite.Code, detail string, causing []part) {
 	if own := n.only(func(one *part) bool { return !onlyZero(one.counts.Values) }); len(own) > 1 {
 		return datacite.CodeReportedTwice, "", own
 	}

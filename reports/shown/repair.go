@@ -67,7 +67,7 @@ type Change struct {
 	// numbers of a DOI, the greatest.
 	Was   int64
 	Now   int64
-	Cause Cause // of the difference that it removes; "" if the record would show the reported number unchanged
+	Cause datacite.Code // of the difference that it removes; "" if the record would show the reported number unchanged
 }
 
 // Repair makes DOI records show the counts of a month: exactly those of the wanted datasets. h is the header of

@@ -63,9 +63,9 @@ type count struct {
 	certain bool // the record will show it
 	total   bool // a wanted dataset has only a total
 
-	was   int64 // in the stored report, and what the record shows beyond all reports
-	had   bool  // the stored report has it
-	cause Cause // of what the record shows beyond them
+	was   int64         // in the stored report, and what the record shows beyond all reports
+	had   bool          // the stored report has it
+	cause datacite.Code // of what the record shows beyond them
 }
 
 func newPlan(h reports.Header) *plan {

@@ -29,8 +29,9 @@ import (
 func mending(folder string, dry bool, replaces ...string) *shown.RepairOptions {
 	return &shown.RepairOptions{
 		DryRun: dry, Replaces: replaces, Submit: reports.SubmitOptions{LockDir: folder},
-		Compare: shown.Options{Now: now, Month: "2024-03", Causes: []shown.Cause{datacite.CodeTooLarge}, CreatedBy: "Nobody",
-			LeaveOut: func(error) bool { return true }},
+		Compare: shown.Options{Now: now, Month: "2024-03", Causes: []datacite.Code{datacite.CodeTooLarge},
+			CreatedBy: "Nobody",
+			LeaveOut:  func(error) bool { return true }},
 	}
 }
 
@@ -423,7 +424,7 @@ func TestRepairBySpecification(t *testing.T) {
 	}
 	last := written(srv)
 	put(t, srv, "10.5072/a", nil, nil)
-	for cause, at := range map[shown.Cause]time.Time{datacite.CodeLost: now,
+	for cause, at := range map[datacite.Code]time.Time{datacite.CodeLost: now,
 		datacite.CodeNotProcessed: time.Date(2025, time.November, 1, 0, 0, 0, 0, time.UTC)} {
 		opts := mending(locks, false, "Renamed Repository")
 		opts.Compare.Now = at

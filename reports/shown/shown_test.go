@@ -342,7 +342,7 @@ func TestCauses(t *testing.T) {
 		},
 		"causes that are not looked for": {
 			plant(dataset("10.5072/a", views(5)), nil, []int{3}),
-			shown.Options{Causes: []shown.Cause{datacite.CodeLeft, datacite.CodeNoRecord}},
+			shown.Options{Causes: []datacite.Code{datacite.CodeLeft, datacite.CodeNoRecord}},
 			[]string{"10.5072/a 2025-10 downloads 0 [0] 3 left 1"},
 		},
 	} {
@@ -372,7 +372,7 @@ func TestWhatIsLookedUp(t *testing.T) {
 	others := func(t *testing.T, srv *datacitetest.Server) {
 		put(t, srv.As("OTHER.REPO"), "10.5072/a", series("2025-10", 4), nil)
 	}
-	lost := shown.Options{Causes: []shown.Cause{datacite.CodeLost}}
+	lost := shown.Options{Causes: []datacite.Code{datacite.CodeLost}}
 	for name, tt := range map[string]struct {
 		plant  stage
 		opts   shown.Options
@@ -495,9 +495,9 @@ func TestCompareEndsWithAnError(t *testing.T) {
 		"no account": {"", nil, nil, datacite.ErrInvalid, "account: is empty"},
 		"no such month": {account, &shown.Options{Month: "2025-13"}, nil, datacite.ErrInvalid,
 			`Options.Month: is "2025-13", not YYYY-MM`},
-		"no cause": {account, &shown.Options{Causes: []shown.Cause{}}, nil, datacite.ErrInvalid,
+		"no cause": {account, &shown.Options{Causes: []datacite.Code{}}, nil, datacite.ErrInvalid,
 			"Options.Causes: is empty, so nothing would be reported"},
-		"no such cause": {account, &shown.Options{Causes: []shown.Cause{"bad-luck"}}, nil, datacite.ErrInvalid,
+		"no such cause": {account, &shown.Options{Causes: []datacite.Code{"bad-luck"}}, nil, datacite.ErrInvalid,
 			`Options.Causes: has "bad-luck"`},
 		"a negative lag": {account, &shown.Options{Lag: -1}, nil, datacite.ErrInvalid, "Options.Lag: is negative"},
 		"the list":       {account, nil, failing("/reports"), datacite.ErrServer, "reports.All"},

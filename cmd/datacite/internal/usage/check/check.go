@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/dois"
@@ -110,17 +111,17 @@ func (c *command) choose(cmd *cobra.Command) error {
 		for _, cause := range shown.AllCauses() {
 			known = append(known, string(cause))
 		}
-		var listed []shown.Cause
+		var listed []datacite.Code
 		for _, name := range append(c.only, c.except...) {
 			name = strings.TrimSpace(name)
 			if !slices.Contains(known, name) {
 				return fmt.Errorf("--only and --except: %w", shell.NotOne(name, known))
 			}
-			listed = append(listed, shown.Cause(name))
+			listed = append(listed, datacite.Code(name))
 		}
 		c.opts.Causes = listed
 		if c.except != nil {
-			c.opts.Causes = slices.DeleteFunc(shown.AllCauses(), func(cause shown.Cause) bool {
+			c.opts.Causes = slices.DeleteFunc(shown.AllCauses(), func(cause datacite.Code) bool {
 				return slices.Contains(listed, cause)
 			})
 		}

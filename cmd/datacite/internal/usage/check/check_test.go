@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
@@ -294,7 +295,7 @@ func TestTrend(t *testing.T) {
 
 // The newest months and the most frequent causes come first.
 func TestOrderOfThePage(t *testing.T) {
-	p := &page{Months: []shown.Month{{Month: "2026-09"}, {Month: "2026-10"}}, causes: map[shown.Cause]*causeTotal{}}
+	p := &page{Months: []shown.Month{{Month: "2026-09"}, {Month: "2026-10"}}, causes: map[datacite.Code]*causeTotal{}}
 	var want []*causeTotal
 	for i, cause := range shown.AllCauses() {
 		p.causes[cause] = &causeTotal{Cause: cause, Differences: int64(i)}

@@ -35,14 +35,14 @@ type page struct {
 	Used        int // records with views
 	Records     int
 
-	causes map[shown.Cause]*causeTotal
+	causes map[datacite.Code]*causeTotal
 	wrong  int    // DOIs with differences, which follow each other
 	last   string // of them
 }
 
 // A causeTotal sums the differences of one cause.
 type causeTotal struct {
-	Cause       shown.Cause
+	Cause       datacite.Code
 	Differences int64
 	Missing     int64 // sum by which numbers are too low
 	Surplus     int64 // sum by which numbers are too high
@@ -57,7 +57,7 @@ type used struct {
 func (c *command) newPage() *page {
 	return &page{
 		Account: c.account, Creator: c.opts.CreatedBy, Service: c.service.String(), Resolver: c.service.Resolver(),
-		At: time.Now(), Some: c.opts.Causes != nil, causes: map[shown.Cause]*causeTotal{},
+		At: time.Now(), Some: c.opts.Causes != nil, causes: map[datacite.Code]*causeTotal{},
 	}
 }
 
@@ -253,7 +253,7 @@ var pageTemplate = shell.PageTemplate("page", pageText, template.FuncMap{
 	"chart":    newChart,
 	"change":   change,
 	"sentence": shown.Sentence,
-	"remedy":   func(c shown.Cause) string { return remedies[c] },
+	"remedy":   func(c datacite.Code) string { return remedies[c] },
 	"largest":  func() int { return largest },
 	"mostBars": func() int { return mostBars },
 	"sum":      func(a, b int) int { return a + b },
@@ -278,7 +278,7 @@ func (p *page) Address(name string) string {
 }
 
 // remedies are the advice for each cause.
-var remedies = map[shown.Cause]string{
+var remedies = map[datacite.Code]string{
 	datacite.CodeNotProcessed:  "Wait, and check again in a day or two.",
 	datacite.CodeLost:          "Store the report again. If that does not help, ask the operator of the service.",
 	datacite.CodeNoRecord:      "Register the DOI, or correct it in the report.",

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/reports/shown"
@@ -12,16 +13,16 @@ import (
 
 // object is a difference as --json prints it.
 type object struct {
-	DOI      string       `json:"doi"`
-	Month    string       `json:"month"`
-	Metric   shown.Metric `json:"metric"`
-	Reported int64        `json:"reported"`
-	Expected []int64      `json:"expected"`
-	Shown    int64        `json:"shown"`
-	Cause    shown.Cause  `json:"cause"`
-	Detail   string       `json:"detail,omitempty"`
-	Reports  []string     `json:"reports"`
-	Service  string       `json:"service"`
+	DOI      string        `json:"doi"`
+	Month    string        `json:"month"`
+	Metric   shown.Metric  `json:"metric"`
+	Reported int64         `json:"reported"`
+	Expected []int64       `json:"expected"`
+	Shown    int64         `json:"shown"`
+	Cause    datacite.Code `json:"cause"`
+	Detail   string        `json:"detail,omitempty"`
+	Reports  []string      `json:"reports"`
+	Service  string        `json:"service"`
 }
 
 type printer = *table.Printer[*shown.Difference]

@@ -294,19 +294,19 @@ type repaired struct {
 }
 
 type change struct {
-	DOI    string       `json:"doi"`
-	Metric shown.Metric `json:"metric"`
-	Was    int64        `json:"was"`
-	Now    int64        `json:"now"`
-	Cause  shown.Cause  `json:"cause,omitempty"`
+	DOI    string        `json:"doi"`
+	Metric shown.Metric  `json:"metric"`
+	Was    int64         `json:"was"`
+	Now    int64         `json:"now"`
+	Cause  datacite.Code `json:"cause,omitempty"`
 }
 
 type remains struct {
-	DOI      string       `json:"doi"`
-	Metric   shown.Metric `json:"metric"`
-	Reported int64        `json:"reported"`
-	Shown    int64        `json:"shown"`
-	Cause    shown.Cause  `json:"cause"`
+	DOI      string        `json:"doi"`
+	Metric   shown.Metric  `json:"metric"`
+	Reported int64         `json:"reported"`
+	Shown    int64         `json:"shown"`
+	Cause    datacite.Code `json:"cause"`
 }
 
 func (c *command) outcome(done *shown.Repaired) *outcome {
