@@ -290,7 +290,9 @@ func TestWhatIsKept(t *testing.T) {
 	c.post(path+"/remove", map[string]string{"name": "lengths.csv"})
 	c.upload(path, "other.csv", "kept")
 	_, v := c.now(path)
-	require.NoError(t, os.WriteFile(filepath.Join(c.folder(), "files", "new-1"), []byte("broken off"), 0o600))
+	for _, name := range []string{"new-1", strings.Repeat("0", 64), "notes.txt"} {
+		require.NoError(t, os.WriteFile(filepath.Join(c.folder(), "files", name), []byte("broken off"), 0o600))
+	}
 	_, err := store.Open(c.folder())
 	assert.ErrorContains(t, err, "another process uses")
 	require.NoError(t, c.platform.store.Close())
@@ -304,6 +306,8 @@ func TestWhatIsKept(t *testing.T) {
 	assert.Len(t, theirs.Datasets, 1, "a curator who leaves has an heir")
 	require.NoError(t, again.Close())
 	assert.NoFileExists(t, filepath.Join(c.folder(), "files", "new-1"))
+	assert.NoFileExists(t, filepath.Join(c.folder(), "files", strings.Repeat("0", 64)), "received, and of no version")
+	assert.FileExists(t, filepath.Join(c.folder(), "files", "notes.txt"), "no file of the platform")
 	assert.NoFileExists(t, filepath.Join(c.folder(), "files", first.Files[0].SHA256))
 	assert.FileExists(t, filepath.Join(c.folder(), "files", v.Files[0].SHA256))
 
