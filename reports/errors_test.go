@@ -357,6 +357,7 @@ func TestGoodInput(t *testing.T) {
 }
 
 func TestErrorsNameTheOperation(t *testing.T) {
+	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
 	broken := roundTripper(func(*http.Request) (*http.Response, error) { return nil, errLost })
 	c, err := reports.NewClient(datacite.Config{Service: datacite.Test, Token: jwt(time.Now().Add(year)), MaxAttempts: 1,
 		HTTPClient: &http.Client{Transport: broken}})
@@ -463,6 +464,7 @@ func TestNewClientRefuses(t *testing.T) {
 
 // A 403 that does not say why means an expired token, unless the token says that it is valid.
 func TestRefusedTokens(t *testing.T) {
+	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
 	for token, expired := range map[string]bool{
 		"opaque": true, jwt(time.Now().Add(-time.Hour)): true, jwt(time.Now().Add(time.Hour)): false,
 	} {
