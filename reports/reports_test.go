@@ -153,6 +153,16 @@ func TestCreateReturnsTheReportThatIsThere(t *testing.T) {
 		got, err := client.Get(t.Context(), first.ID)
 		require.NoError(t, err)
 		assert.Len(t, got.Datasets, 1)
+		for _, edit := range []func(*reports.Header){
+			func(h *reports.Header) { h.Created = "1999-11-02" }, func(h *reports.Header) { h.ReportID = "other" },
+			func(h *reports.Header) { h.ReportingPeriod.EndDate = "1999-10-30" },
+		} {
+			r := report("Example", 1)
+			edit(&r.Header)
+			again, err := client.Create(t.Context(), r)
+			require.NoError(t, err)
+			assert.True(t, again.Existing)
+		}
 
 		other, err := client.Create(t.Context(), report("Another", 1))
 		require.NoError(t, err)

@@ -127,7 +127,7 @@ func (c *Client) notRead(ctx context.Context, op string, err error) error {
 		Replay: transport.IfUnsent,
 		Read: func(d *jsonlex.Decoder) error {
 			pageJSON.Read(d, &Results{})
-			return d.Err()
+			return nil // but for the error of d
 		},
 	})
 	if failed != nil {
