@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
@@ -457,7 +458,9 @@ func (a *audit) judge(batch []pair) []judgement {
 		}
 		var found *dois.Record
 		if j.err == nil && p.found != nil {
-			found = new(dois.Record)
+			if found = new(dois.Record); !utf8.Valid(p.found) { // which the service does not care about
+				p.found = bytes.ToValidUTF8(p.found, []byte("\ufffd"))
+			}
 			j.err = found.UnmarshalJSON(p.found)
 		}
 		if j.err == nil {

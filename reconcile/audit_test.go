@@ -1,10 +1,12 @@
 package reconcile_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"iter"
 	"maps"
 	"net/http"
@@ -613,4 +615,32 @@ func TestAuditMemory(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// A record whose stored text is not UTF-8 differs; it does not end the audit.
+func TestAuditOfTextsThatAreNotUTF8(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		h := newHolding(3)
+		h.put(t, srv)
+		line := tripper(func(r *http.Request) (*http.Response, error) {
+			r.Header.Set("Accept-Encoding", "identity")
+			res, err := srv.HTTPClient().Transport.RoundTrip(r)
+			if err != nil {
+				return nil, err
+			}
+			body, err := io.ReadAll(res.Body)
+			body = bytes.ReplaceAll(body, []byte("Title 1"), []byte("Title \xff"))
+			res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+			res.Header.Del("Content-Length")
+			return res, err
+		})
+		var all []string
+		for d, err := range clientOf(t, srv, datacitetest.Password, line).Audit(t.Context(), h.all(),
+			&reconcile.AuditOptions{Prefix: []string{"10.5072"}}) {
+			require.NoError(t, err)
+			all = append(all, d.String())
+		}
+		assert.Len(t, all, 1)
+		assert.Contains(t, strings.Join(all, "\n"), "\ufffd")
+	})
 }
