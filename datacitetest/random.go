@@ -244,7 +244,7 @@ func (g drawing) funding() metadata.FundingReference {
 			FunderIdentifier: one(g, "https://doi.org/10.13039/501100000780", "10.13039/501100001659", "501100000780")},
 		metadata.FundingReference{FunderIdentifierType: metadata.FunderROR,
 			FunderIdentifier: one(g, "https://ror.org/00k4n6c32", "00k4n6c32"), SchemeURI: "https://ror.org"},
-		metadata.FundingReference{FunderIdentifierType: "Other",
+		metadata.FundingReference{FunderIdentifierType: metadata.FunderOther,
 			FunderIdentifier: one(g, "grid.270680.b", "0000 0001 2162 673X", "https://example.org/f?a=1&b=2")})
 	f.FunderName = one(g, "European Commission", "Deutsche Forschungsgemeinschaft (DFG)",
 		"Gordon & Betty Moore Foundation")
@@ -258,7 +258,7 @@ func (g drawing) funding() metadata.FundingReference {
 
 func (g drawing) relatedItem() metadata.RelatedItem {
 	item := metadata.RelatedItem{
-		RelatedItemType: "Journal", RelationType: metadata.RelationIsPublishedIn,
+		RelatedItemType: metadata.ResourceTypeJournal, RelationType: metadata.RelationIsPublishedIn,
 		Titles: []metadata.Title{{Title: g.title(), Lang: one(g, "", "en")}}, PublicationYear: one(g, "", "1999", "2021"),
 		Volume: one(g, "", "12", "A & B"), Issue: one(g, "", "3–4",
 			"Suppl. 1"), FirstPage: one(g, "", "e12", "1"), LastPage: one(g, "", "17"),

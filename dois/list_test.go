@@ -216,7 +216,7 @@ func TestParametersOnTheWire(t *testing.T) {
 			"affiliation=false&disable-facets=false&facets=new&fields%5Bdois%5D=doi%2Cnew&publisher=false"},
 		{"sort", &dois.ListOptions{Sort: query.ByCreated.Desc()}, "affiliation=false&publisher=false&sort=-created"},
 		{"random", &dois.ListOptions{Sample: query.Sample{Random: true}}, "affiliation=false&publisher=false&random=true"},
-		{"sample of groups", &dois.ListOptions{Sample: query.Sample{Group: "client", Size: 2}},
+		{"sample of groups", &dois.ListOptions{Sample: query.Sample{Group: query.GroupClient, Size: 2}},
 			"affiliation=false&publisher=false&sample=2&sample-group=client"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -374,7 +374,7 @@ func TestQuerySyntax(t *testing.T) {
 		{"3 wildcard for any characters", query.Raw("arch*"), "title", nil},
 		{"3 wildcard for one character", query.Raw("a?ber"), "creator description publisher subject title", nil},
 		{"3 wildcard for one character is not for two", query.Wildcard("a?er"), "", nil},
-		{"3 wildcard in a field", query.Field("creators.familyName").Like("Amb*"), "creator", nil},
+		{"3 wildcard in a field", query.FieldCreatorFamilyName.Like("Amb*"), "creator", nil},
 		{"3 any value of a field", query.Raw("subjects.subject:*"), "subject", nil},
 		{"3 any value of a field, built", query.FieldSubject.Exists(), "subject", nil},
 		{"4 terms are optional", query.Raw("archive data"), "creator description title", new("")},
@@ -533,10 +533,10 @@ func TestPages(t *testing.T) {
 		sample query.Sample
 		want   int
 	}{
-		{"sample-group by client", query.Sample{Group: "client"}, 3},
-		{"sample-group by provider", query.Sample{Group: "provider"}, 2},
-		{"sample-group by resource type", query.Sample{Group: "resource-type"}, 2},
-		{"sample of several from each group", query.Sample{Group: "client", Size: 5}, 15},
+		{"sample-group by client", query.Sample{Group: query.GroupClient}, 3},
+		{"sample-group by provider", query.Sample{Group: query.GroupProvider}, 2},
+		{"sample-group by resource type", query.Sample{Group: query.GroupResourceType}, 2},
+		{"sample of several from each group", query.Sample{Group: query.GroupClient, Size: 5}, 15},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {

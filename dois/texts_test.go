@@ -55,7 +55,7 @@ func withTexts(text string) metadata.Record {
 			FunderName: "F " + text, AwardNumber: "7 " + text, AwardTitle: "W " + text,
 		}},
 		RelatedItems: []metadata.RelatedItem{{
-			RelatedItemType: "Journal", RelationType: metadata.RelationIsPublishedIn,
+			RelatedItemType: metadata.ResourceTypeJournal, RelationType: metadata.RelationIsPublishedIn,
 			Titles:   []metadata.Title{{Title: "J " + text}},
 			Creators: []metadata.Creator{{Name: "A " + text, NameType: metadata.NameOrganizational}},
 			Volume:   "V " + text, Publisher: "Q " + text,

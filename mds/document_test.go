@@ -200,7 +200,7 @@ func TestRegistrationsWarn(t *testing.T) {
 	rec := must(metadata.ParseXML(strings.NewReader(string(record("A").Data))))(t)
 	rec.Creators[0].Lang = "en"
 	rec.RelatedItems = metadata.List[metadata.RelatedItem]{{
-		RelatedItemType: "Journal", RelationType: metadata.RelationIsPublishedIn,
+		RelatedItemType: metadata.ResourceTypeJournal, RelationType: metadata.RelationIsPublishedIn,
 		Titles:   metadata.List[metadata.Title]{{Title: "Notes"}},
 		Creators: metadata.List[metadata.Creator]{metadata.Person("Lovelace", "Ada").ORCID("0000-0001-5727-2427")},
 	}}

@@ -44,7 +44,7 @@ func related(t metadata.RelatedIdentifierType, id string) func(*metadata.Record)
 // item adds a book in which the record is published, with a change.
 func item(change func(*metadata.RelatedItem)) func(*metadata.Record) {
 	return func(r *metadata.Record) {
-		book := metadata.RelatedItem{RelatedItemType: "Book", RelationType: metadata.RelationIsPublishedIn,
+		book := metadata.RelatedItem{RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationIsPublishedIn,
 			Titles: []metadata.Title{{Title: "T"}}}
 		change(&book)
 		r.RelatedItems = []metadata.RelatedItem{book}
@@ -271,7 +271,7 @@ func TestRecord_Findings(t *testing.T) {
 				{FunderName: "A", FunderIdentifier: " https://ror.org/04wxnsj81", FunderIdentifierType: metadata.FunderROR},
 				{FunderName: "B", FunderIdentifier: " https://doi.org/10.13039/501100001659",
 					FunderIdentifierType: metadata.FunderCrossref},
-				{FunderName: "C", FunderIdentifier: " grid.421091.f", FunderIdentifierType: "GRID"},
+				{FunderName: "C", FunderIdentifier: " grid.421091.f", FunderIdentifierType: metadata.FunderGRID},
 			}
 		}, []string{"warning lossy fundingReferences[0].funderIdentifier",
 			"warning lossy fundingReferences[1].funderIdentifier"}},

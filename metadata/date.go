@@ -42,12 +42,14 @@ const (
 	DateCollected DateType = "Collected"
 	DateCreated   DateType = "Created"
 	DateIssued    DateType = "Issued"
+	DateOther     DateType = "Other" // since 4.1
 	DateUpdated   DateType = "Updated"
 	DateWithdrawn DateType = "Withdrawn" // since 4.2
 )
 
 var dateTypes = terms(DateAccepted, DateAvailable, DateCollected, "Copyrighted", DateCreated, DateIssued, "Submitted",
-	DateUpdated, "Valid", "Other", DateWithdrawn, "Coverage")
+	DateUpdated,
+	"Valid", DateOther, DateWithdrawn, "Coverage")
 
 func (DateType) vocabulary() vocabulary { return dateTypes }
 

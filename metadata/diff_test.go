@@ -413,7 +413,7 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 	}
 	item := func(field func(*metadata.RelatedItem) *string) func(string) *metadata.Record {
 		return func(text string) *metadata.Record {
-			rec := &metadata.Record{RelatedItems: []metadata.RelatedItem{{RelatedItemType: "Journal"}}}
+			rec := &metadata.Record{RelatedItems: []metadata.RelatedItem{{RelatedItemType: metadata.ResourceTypeJournal}}}
 			*field(&rec.RelatedItems[0]) = text
 			return rec
 		}

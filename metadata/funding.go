@@ -59,10 +59,12 @@ type FunderIdentifierType string
 
 // Frequent values of [FunderIdentifierType]; write others as the schema has them. [Values] lists all.
 const (
+	FunderGRID     FunderIdentifierType = "GRID"
 	FunderROR      FunderIdentifierType = "ROR" // since 4.3
 	FunderCrossref FunderIdentifierType = "Crossref Funder ID"
+	FunderOther    FunderIdentifierType = "Other"
 )
 
-var funderIdentifierTypes = terms("ISNI", "GRID", FunderCrossref, "Other", FunderROR)
+var funderIdentifierTypes = terms("ISNI", FunderGRID, FunderCrossref, FunderOther, FunderROR)
 
 func (FunderIdentifierType) vocabulary() vocabulary { return funderIdentifierTypes }

@@ -309,12 +309,13 @@ type ContributorType string
 const (
 	ContributorEditor             ContributorType = "Editor"
 	ContributorHostingInstitution ContributorType = "HostingInstitution"
+	ContributorOther              ContributorType = "Other"
 	ContributorResearcher         ContributorType = "Researcher"
 )
 
 var contributorTypes = terms("ContactPerson", "DataCollector", "DataCurator", "DataManager", "Distributor",
 	ContributorEditor,
-	ContributorHostingInstitution, "Other", "Producer", "ProjectLeader", "ProjectManager", "ProjectMember",
+	ContributorHostingInstitution, ContributorOther, "Producer", "ProjectLeader", "ProjectManager", "ProjectMember",
 	"RegistrationAgency", "RegistrationAuthority", "RelatedPerson", "ResearchGroup", "RightsHolder", ContributorResearcher,
 	"Sponsor", "Supervisor", "WorkPackageLeader", "Translator")
 

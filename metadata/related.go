@@ -181,15 +181,18 @@ type RelatedIdentifierType string
 const (
 	IdentifierArXiv RelatedIdentifierType = "arXiv"
 	IdentifierDOI   RelatedIdentifierType = "DOI"
+	IdentifierEISSN RelatedIdentifierType = "EISSN"
 	IdentifierISBN  RelatedIdentifierType = "ISBN"
 	IdentifierISSN  RelatedIdentifierType = "ISSN"
+	IdentifierLISSN RelatedIdentifierType = "LISSN"
 	IdentifierSWHID RelatedIdentifierType = "SWHID" // since 4.7
 	IdentifierURL   RelatedIdentifierType = "URL"
 )
 
-var relatedIdentifierTypes = terms("ARK", IdentifierArXiv, "bibcode", IdentifierDOI, "EAN13", "EISSN", "Handle",
-	"IGSN", IdentifierISBN, IdentifierISSN, "ISTC", "LISSN", "LSID", "PMID", "PURL", "UPC", IdentifierURL, "URN",
-	"w3id", "CSTR", "RRID", "RAiD", IdentifierSWHID)
+var relatedIdentifierTypes = terms("ARK", IdentifierArXiv, "bibcode", IdentifierDOI, "EAN13", IdentifierEISSN, "Handle",
+	"IGSN",
+	IdentifierISBN, IdentifierISSN, "ISTC", IdentifierLISSN, "LSID", "PMID", "PURL", "UPC", IdentifierURL, "URN", "w3id", "CSTR",
+	"RRID", "RAiD", IdentifierSWHID)
 
 func (RelatedIdentifierType) vocabulary() vocabulary { return relatedIdentifierTypes }
 

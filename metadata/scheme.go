@@ -73,7 +73,7 @@ var agentSchemes = map[string]schemeRule{
 
 var relatedSchemes = map[RelatedIdentifierType]schemeRule{
 	IdentifierDOI: doiRule, IdentifierArXiv: arxivRule, IdentifierSWHID: swhidRule, IdentifierISBN: isbnRule,
-	IdentifierISSN: issnRule, "EISSN": issnRule, "LISSN": issnRule, IdentifierURL: urlRule,
+	IdentifierISSN: issnRule, IdentifierEISSN: issnRule, IdentifierLISSN: issnRule, IdentifierURL: urlRule,
 }
 
 func form(form lazy.Pattern, message string) func(string) string {

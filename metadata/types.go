@@ -45,11 +45,13 @@ type ResourceTypeGeneral string
 // Frequent values of [ResourceTypeGeneral]; write others as the schema has them. [Values] lists all.
 const (
 	ResourceTypeAudiovisual           ResourceTypeGeneral = "Audiovisual"
+	ResourceTypeBook                  ResourceTypeGeneral = "Book" // since 4.4
 	ResourceTypeCollection            ResourceTypeGeneral = "Collection"
 	ResourceTypeComputationalNotebook ResourceTypeGeneral = "ComputationalNotebook" // since 4.4
 	ResourceTypeDataset               ResourceTypeGeneral = "Dataset"
 	ResourceTypeImage                 ResourceTypeGeneral = "Image"
 	ResourceTypeInteractiveResource   ResourceTypeGeneral = "InteractiveResource"
+	ResourceTypeJournal               ResourceTypeGeneral = "Journal" // since 4.4
 	ResourceTypeModel                 ResourceTypeGeneral = "Model"
 	ResourceTypeSoftware              ResourceTypeGeneral = "Software"
 	ResourceTypeSound                 ResourceTypeGeneral = "Sound"
@@ -61,9 +63,9 @@ const (
 var resourceTypes = terms(ResourceTypeAudiovisual, ResourceTypeCollection, ResourceTypeDataset, "Event",
 	ResourceTypeImage,
 	ResourceTypeInteractiveResource, ResourceTypeModel, "PhysicalObject", "Service", ResourceTypeSoftware, ResourceTypeSound,
-	ResourceTypeText, ResourceTypeWorkflow, ResourceTypeOther, "DataPaper", "Book", "BookChapter",
-	ResourceTypeComputationalNotebook, "ConferencePaper", "ConferenceProceeding", "Dissertation", "Journal",
-	"JournalArticle", "OutputManagementPlan", "PeerReview", "Preprint", "Report", "Standard", "Instrument", "StudyRegistration", "Award",
+	ResourceTypeText, ResourceTypeWorkflow, ResourceTypeOther, "DataPaper", ResourceTypeBook, "BookChapter",
+	ResourceTypeComputationalNotebook, "ConferencePaper", "ConferenceProceeding", "Dissertation", ResourceTypeJournal, "JournalArticle",
+	"OutputManagementPlan", "PeerReview", "Preprint", "Report", "Standard", "Instrument", "StudyRegistration", "Award",
 	"Project", "Poster", "Presentation")
 
 func (ResourceTypeGeneral) vocabulary() vocabulary { return resourceTypes }

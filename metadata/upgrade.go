@@ -226,8 +226,8 @@ func liftDate(u *upgrade, n *xmlscan.Node, _ *elementRule, p *path) {
 	switch kind := xmlscan.Trim(old); {
 	case kind == "StartDate" || kind == "EndDate":
 		u.kinds[p.String()] = kind
-		u.derived(p, old, "Other")
-		n.SetAttr("dateType", "Other")
+		u.derived(p, old, string(DateOther))
+		n.SetAttr("dateType", string(DateOther))
 		if more := n.Attr("dateInformation"); more != "" {
 			kind += "; " + more
 		}
@@ -301,8 +301,8 @@ func (u *upgrade) funders() {
 			gone = append(gone, n)
 			continue
 		}
-		u.derived(p.dot("contributorType"), oldFunder, "Other")
-		n.SetAttr("contributorType", "Other")
+		u.derived(p.dot("contributorType"), oldFunder, string(ContributorOther))
+		n.SetAttr("contributorType", string(ContributorOther))
 	}
 	if list.Remove(gone...); len(gone) > 0 && len(gone) == len(contributors) {
 		u.Root.Remove(list)
@@ -363,7 +363,7 @@ func funderType(scheme, id string) string {
 			return t
 		}
 	}
-	return "Other"
+	return string(FunderOther)
 }
 
 // faults validates the document, and says where the faults are in the old one.
@@ -489,7 +489,7 @@ func (u *upgrade) period() {
 	if start == nil || end == nil {
 		return
 	}
-	if kind := start.Attr("dateType"); kind == "Other" || kind != end.Attr("dateType") {
+	if kind := start.Attr("dateType"); kind == string(DateOther) || kind != end.Attr("dateType") {
 		return
 	}
 	if start.Attr("dateInformation") != "StartDate" || end.Attr("dateInformation") != "EndDate" || hasMore(end) {

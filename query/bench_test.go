@@ -16,7 +16,7 @@ func tenClauses() query.Expr {
 		query.FieldPublicationYear.Between("2010", "2015"),
 		query.FieldDOI.StartsWith("10.5438/"),
 		query.FieldSubject.Exists(),
-		query.Field("language").Is("en"),
+		query.FieldLanguage.Is("en"),
 		query.FieldViewCount.Between("10", ""),
 		query.Not(query.FieldPublisher.Is("Zenodo")),
 	)

@@ -45,7 +45,7 @@ func TestText(t *testing.T) {
 		{`doi:"10.5438/0012"`, FieldDOI.Is("10.5438/0012")},
 		{`titles.title:"climate change"~0`, FieldTitle.Is("climate change")},
 		{`types.resourceTypeGeneral:Dataset`, FieldResourceTypeGeneral.Is("Dataset")},
-		{`language:""`, Field("language").Is("")},
+		{`language:""`, FieldLanguage.Is("")},
 		{`subjects.subject:(Physics OR "Earth science"~0)`, FieldSubject.In("Physics", "Earth science")},
 		{`subjects.subject:Physics`, FieldSubject.In("Physics")},
 

@@ -158,7 +158,7 @@ func appendField(b []byte, f Field) []byte {
 		return append(b, "*:"...)
 	}
 	b = aName.appendWord(b, string(f))
-	if f != "version" && strings.HasSuffix(string(f), "version") {
+	if f != FieldVersion && strings.HasSuffix(string(f), "version") {
 		b = append(b[:len(b)-1], `\n`...) // the colon would make it version:
 	}
 	return append(b, ':')

@@ -60,12 +60,10 @@ func meantLeaf(r *rand.Rand) meant {
 		meant{query.Term(word), func(r record) bool { return slices.Contains(r.words(), word) }},
 		meant{query.Phrase(text), func(r record) bool { return r.hasPhrase(text) }},
 		meant{query.FieldTitle.Is(text), func(r record) bool { return r.hasPhrase(text) }},
-		meant{query.Field("language").Is(lang), func(r record) bool { return r.Language == lang }},
-		meant{query.Field("language").In(lang, "de"), func(r record) bool {
-			return r.Language == lang || r.Language == "de"
-		}},
+		meant{query.FieldLanguage.Is(lang), func(r record) bool { return r.Language == lang }},
+		meant{query.FieldLanguage.In(lang, "de"), func(r record) bool { return r.Language == lang || r.Language == "de" }},
 		meant{query.Field("suffix").Exists(), func(r record) bool { return r.Suffix != "" }},
-		meant{query.Field("language").Between(low, high), func(r record) bool {
+		meant{query.FieldLanguage.Between(low, high), func(r record) bool {
 			return r.Language != "" && r.Language >= low && (high == "" || r.Language <= high)
 		}},
 		meant{query.Field("suffix").StartsWith("al"), func(r record) bool { return strings.HasPrefix(r.Suffix, "al") }},
@@ -121,7 +119,7 @@ func meantExpr(r *rand.Rand, depth int, leaf func(*rand.Rand) meant) meant {
 		return meant{query.Boost(query.Or(exprs...), oneOf[float32](r, 0.5, 1, 3)), some}
 	case 7:
 		m := meantExpr(r, depth-1, meantInLanguage)
-		return meant{query.And(append(exprs, query.Field("language").Match(m.expr))...), func(x record) bool {
+		return meant{query.And(append(exprs, query.FieldLanguage.Match(m.expr))...), func(x record) bool {
 			return all(x) && m.matches(x)
 		}}
 	}
@@ -246,7 +244,7 @@ func TestNobodyGetsAroundARestriction(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		e := query.And(query.Field("language").Is("en"), theirs)
+		e := query.And(query.FieldLanguage.Is("en"), theirs)
 		if query.Check(e) == nil {
 			texts = append(texts, e.String())
 		}

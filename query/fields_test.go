@@ -17,32 +17,30 @@ import (
 // fieldKinds lists the fields with a constant, by what their comments say.
 var fieldKinds = map[string][]Field{
 	"text": {
-		FieldTitle, FieldDescription, FieldSubject, FieldCreatorName, "creators.givenName", "creators.familyName",
-		FieldCreatorAffiliationName, FieldPublisher, "publisher.name", FieldURL, FieldContributorName,
+		FieldTitle, FieldDescription, FieldSubject, FieldCreatorName, FieldCreatorGivenName, FieldCreatorFamilyName,
+		FieldCreatorAffiliationName, FieldPublisher, FieldPublisherName, FieldURL, FieldContributorName,
 		Field("contributors.affiliation.name"), FieldFunderName,
 	},
 	"keyword": {
-		"prefix", Field("suffix"), "creators.nameType", FieldCreatorNameIdentifier,
+		FieldPrefix, Field("suffix"), "creators.nameType", FieldCreatorNameIdentifier,
 		"creators.nameIdentifiers.nameIdentifierScheme",
 		"creators.affiliation.schemeUri", FieldCreatorAffiliationIdentifier, "creators.affiliation.affiliationIdentifierScheme",
 		"publisher.schemeUri", Field("publisher.publisherIdentifier"), "publisher.publisherIdentifierScheme", "publisher.lang",
-		FieldResourceTypeGeneral, FieldRelationType, "relatedIdentifiers.relatedIdentifierType",
-		"language", "version", "schemaVersion",
-		Field("contributors.contributorType"), "contributors.nameIdentifiers.nameIdentifier", Field(
+		FieldResourceTypeGeneral, FieldRelationType, "relatedIdentifiers.relatedIdentifierType", FieldLanguage, FieldVersion, FieldSchemaVersion,
+		Field("contributors.contributorType"), FieldContributorNameIdentifier, Field(
 			"contributors.affiliation.affiliationIdentifier"), "identifiers.identifierType",
 		Field("fundingReferences.awardNumber"), Field(
-			"geoLocations.geoLocationPlace"), FieldState, FieldClientID, "provider_id",
-		"organization_id", Field("affiliation_id"),
+			"geoLocations.geoLocationPlace"), FieldState, FieldClientID, FieldProviderID, "organization_id", Field("affiliation_id"),
 		Field("funder_rors"),
 	},
 	"keyword, any case": {
-		FieldDOI, "types.resourceType", FieldRelatedIdentifier, "identifiers.identifier", FieldFunderIdentifier,
+		FieldDOI, FieldResourceType, FieldRelatedIdentifier, FieldAlternateIdentifier, FieldFunderIdentifier,
 		FieldRightsIdentifier,
 	},
 	"year": {FieldPublicationYear},
 	"date": {FieldCreated, FieldUpdated, FieldRegistered},
-	"count": {FieldViewCount, FieldDownloadCount, FieldCitationCount, "reference_count", "part_count",
-		"version_count"},
+	"count": {FieldViewCount, FieldDownloadCount, FieldCitationCount, FieldReferenceCount, FieldPartCount,
+		FieldVersionCount},
 }
 
 var valuesOfKind = map[string]string{

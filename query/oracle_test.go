@@ -309,11 +309,11 @@ func TestFieldsAreRenamedByTheService(t *testing.T) {
 	o := startOracle(t, "parse", "--server", "datacite", "--analyzer", "keyword")
 	want := map[query.Field]string{
 		query.FieldPublicationYear:                   "publication_year",
-		"publisher.name":                             "publisher_obj.name",
+		query.FieldPublisherName:                     "publisher_obj.name",
 		"publisher.lang":                             "publisher_obj.lang",
 		query.FieldPublisher:                         "publisher",
-		"version":                                    "version_info",
-		"schemaVersion":                              "schema_version",
+		query.FieldVersion:                           "version_info",
+		query.FieldSchemaVersion:                     "schema_version",
 		query.FieldRelatedIdentifier:                 "related_identifiers.relatedIdentifier",
 		query.FieldRightsIdentifier:                  "rights_list.rightsIdentifier",
 		query.FieldFunderName:                        "funding_references.funderName",

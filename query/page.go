@@ -55,13 +55,20 @@ func (p Page) check() error {
 type Sample struct {
 	Random bool   // records in random order: Page.Size of them
 	Size   int    // records from each group; 0 means 1
-	Group  string // instead of Random: some records of each client, provider or resource-type
+	Group  string // instead of Random: some records of each GroupClient, GroupProvider or GroupResourceType
 }
+
+// The values of [Sample.Group].
+const (
+	GroupClient       = "client"
+	GroupProvider     = "provider"
+	GroupResourceType = "resource-type"
+)
 
 // check refuses a sample that the service would refuse or ignore.
 func (s Sample) check() error {
 	switch s.Group {
-	case "", "client", "provider", "resource-type":
+	case "", GroupClient, GroupProvider, GroupResourceType:
 	default:
 		return datacite.Invalidf("sample", datacite.CodeVocabulary,
 			"group is %q; the groups are client, provider and resource-type", s.Group)

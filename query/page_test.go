@@ -60,14 +60,14 @@ func TestCheckList(t *testing.T) {
 			reason: "one response"},
 		{name: "a second random sample", sample: Sample{Random: true}, page: Page{Number: 2}, reason: "one response"},
 		{name: "a sorted random sample", sample: Sample{Random: true}, sort: ByName, reason: "random order"},
-		{name: "a sample of groups", sample: Sample{Group: "client", Size: 3}},
-		{name: "one of each group", sample: Sample{Group: "resource-type"}},
+		{name: "a sample of groups", sample: Sample{Group: GroupClient, Size: 3}},
+		{name: "one of each group", sample: Sample{Group: GroupResourceType}},
 		{name: "a sample of unknown groups", sample: Sample{Group: "language"}, reason: "the groups are client"},
 		{name: "a size without a group", sample: Sample{Size: 3}, reason: "without a group"},
-		{name: "a negative sample", sample: Sample{Group: "provider", Size: -1}, reason: "at least one record"},
-		{name: "a random sample of groups", sample: Sample{Random: true, Group: "client"},
+		{name: "a negative sample", sample: Sample{Group: GroupProvider, Size: -1}, reason: "at least one record"},
+		{name: "a random sample of groups", sample: Sample{Random: true, Group: GroupClient},
 			reason: "a random sample or one of groups"},
-		{name: "a sample of groups with a cursor", sample: Sample{Group: "client"}, page: Page{Cursor: "1"},
+		{name: "a sample of groups with a cursor", sample: Sample{Group: GroupClient}, page: Page{Cursor: "1"},
 			reason: "one response"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestValues(t *testing.T) {
 		"https://orcid.org/0000-0002-1694-233X",
 		"http://orcid.org/0000-0002-1694-233X", "orcid.org/0000-0002-1694-233X", "ORCID:0000-0002-1694-233X", "https://www.orcid.org/0000-0002-1694-233X",
 	} {
-		e := Field("contributors.nameIdentifiers.nameIdentifier").IsORCID(id)
+		e := FieldContributorNameIdentifier.IsORCID(id)
 		assert.NoError(t, Check(e), id)
 		assert.Contains(t, e.String(), `("0000-0002-1694-233X" OR "https://orcid.org/0000-0002-1694-233X")`, id)
 	}

@@ -26,8 +26,9 @@ func (f Field) IsDOI(name string) Expr {
 }
 
 // IsORCID looks for an ORCID iD, given bare or as an address, in both forms
-// that records hold. The field is [FieldCreatorNameIdentifier] or that of the contributors. An iD whose
-// check digit is wrong is refused by [Check].
+// that records hold. The field is [FieldCreatorNameIdentifier] or
+// [FieldContributorNameIdentifier]. An iD whose check digit is wrong is
+// refused by [Check].
 func (f Field) IsORCID(id string) Expr {
 	bare, ok := orcid(id)
 	if !ok {

@@ -146,7 +146,7 @@ func TestWireDOIs(t *testing.T) {
 	}
 	assert.Positive(t, found)
 	must(all.reader.List(ctx, &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 3}}))(t)
-	must(all.reader.List(ctx, &dois.ListOptions{Sample: query.Sample{Group: "client", Size: 1}}))(t)
+	must(all.reader.List(ctx, &dois.ListOptions{Sample: query.Sample{Group: query.GroupClient, Size: 1}}))(t)
 }
 
 func TestWireDOIWrites(t *testing.T) {

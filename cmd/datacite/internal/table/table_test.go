@@ -465,7 +465,7 @@ func randomRow(random *rand.Rand) *table.Row {
 			{FunderName: text(), FunderIdentifier: "https://doi.org/10.13039/501100000780",
 				FunderIdentifierType: metadata.FunderCrossref, AwardNumber: text(), AwardTitle: text()},
 			{FunderName: text(), FunderIdentifier: "grid.452896.4",
-				FunderIdentifierType: "GRID"}, {FunderName: text()},
+				FunderIdentifierType: metadata.FunderGRID}, {FunderName: text()},
 		}
 		r.GeoLocations = metadata.List[metadata.GeoLocation]{
 			{Place: text()}, {Place: text(), Point: metadata.Point{Latitude: "46.5", Longitude: "-8.05"}},
