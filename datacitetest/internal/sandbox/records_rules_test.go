@@ -240,6 +240,9 @@ func TestRecordVersions(t *testing.T) {
 		a := update("10.5072/draft", step.written).do(t, service)
 		assert.Equal(t, step.version, at(a.read(t), "data.attributes.metadataVersion"), step.written)
 	}
+	seed(t, service, `{"doi":"10.5072/seed","metadataVersion":7,`+complete+`}`)
+	a := update("10.5072/seed", `"titles":[{"title":"Other"}]`).do(t, service)
+	assert.Equal(t, 8.0, at(a.read(t), "data.attributes.metadataVersion"))
 }
 
 // The XML is written from the stored attributes, with the escapes of reading XML.

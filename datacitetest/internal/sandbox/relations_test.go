@@ -107,6 +107,12 @@ func TestDeployedRelations(t *testing.T) {
 			}
 		})
 	}
+	t.Run("documented", func(t *testing.T) {
+		service := newService()
+		seed(t, service, relates("10.5072/a", "findable"), relates("10.5072/b", "findable", "Cites 10.5072/a"))
+		service.ProcessUsage()
+		assert.Empty(t, relationsOf(t, service, "10.5072/a"), "records are as they were written")
+	})
 	t.Run("citations over time", func(t *testing.T) {
 		service := sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed})
 		seed(t, service, relates("10.5072/a", "findable"),
@@ -146,4 +152,11 @@ func TestDeployedRelationsLag(t *testing.T) {
 		assert.Equal(t, c.b, relationsOf(t, service, "10.5072/b"))
 		assert.Equal(t, c.listed, strings.Join(found(listed(t, service, "has-versions=1", "")), " "))
 	}
+	seed(t, service, relates("10.5072/c", "draft", "IsVersionOf 10.5072/a"))
+	service.Advance(40 * time.Minute)
+	require.Equal(t, 200, update("10.5072/c", `"event":"publish",`+complete).do(t, service).status)
+	service.Advance(40 * time.Minute)
+	assert.Equal(t, "versions 1 b", relationsOf(t, service, "10.5072/a"), "a draft is not read")
+	service.Advance(20 * time.Minute)
+	assert.Contains(t, relationsOf(t, service, "10.5072/a"), "versions 2")
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 	"time"
@@ -46,4 +47,19 @@ func TestPagesOfAListAreSelectedOnce(t *testing.T) {
 	put(2)
 	assert.Len(t, page("another", ""), 3, "the record is another one")
 	assert.Equal(t, 5, read)
+}
+
+// Records that are gone do not fill the index.
+func TestTheIndexForgets(t *testing.T) {
+	s := store.New(store.Settings{Clock: time.Now, Accounts: []record.Account{{ClientID: "ice.archive"}}})
+	for n := range 400 {
+		name := fmt.Sprint("10.5072/", n)
+		require.NoError(t, s.PutRecordOf("ice.archive", fmt.Appendf(nil, `{"doi":%q}`, name)))
+		s.Search(func(*store.Index) {})
+		require.NoError(t, s.Change(name, func(*record.Record) (*record.Record, error) { return nil, nil }))
+		s.Search(func(*store.Index) {})
+	}
+	s.Search(func(ix *store.Index) {
+		assert.Less(t, len(ix.Sorted("name", func(a, b *store.Entry) int { return cmp.Compare(a.DOI, b.DOI) })), 101)
+	})
 }

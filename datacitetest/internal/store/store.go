@@ -59,7 +59,7 @@ type Settings struct {
 // clock.
 type Store struct {
 	Settings
-	// Announce is called for a record with related identifiers that was written; it must not use the
+	// Announce is called for a record with related identifiers that was written, with Deployed; it must not use the
 	// store
 	Announce func(doi string)
 	moved    atomic.Int64 // nanoseconds added by Advance
@@ -197,8 +197,7 @@ func (s *Store) RegisteredNames(account *record.Account) (dois []string) {
 	defer s.mu.RUnlock()
 	for _, rec := range s.records {
 		prefix, _ := names.Split(rec.DOI)
-		if rec.State != record.Draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] && (s.Deployed ||
-			rec.Owner(account)) {
+		if rec.State != record.Draft && slices.Index(account.Prefixes, prefix) == 0 && (s.Deployed || rec.Owner(account)) {
 			dois = append(dois, s.Upper(rec.DOI))
 		}
 	}

@@ -48,7 +48,7 @@ func (s *Store) renew(doi string, at time.Time) {
 
 // announce names a record whose related identifiers are to become events.
 func (s *Store) announce(rec *record.Record) {
-	if s.Deployed && s.Announce != nil && rec.State == record.Findable && len(rec.Related()) > 0 {
+	if s.Deployed && rec.State == record.Findable && len(rec.Related()) > 0 {
 		s.Announce(rec.DOI)
 	}
 }
