@@ -56,7 +56,7 @@ var operations = map[string]func(context.Context, *Store, []*dataset.Dataset) (a
 		return s.Rename(ctx, d[1].Last().DOI, prefix)
 	},
 	"Claim": func(ctx context.Context, s *Store, d []*dataset.Dataset) (any, error) {
-		return nil, s.Claim(ctx, d[1].DOI)
+		return nil, s.Claim(ctx, d[1].Last().DOI)
 	},
 	"Again": func(ctx context.Context, s *Store, d []*dataset.Dataset) (any, error) {
 		return nil, s.Again(ctx, d[1].ID)
@@ -192,6 +192,18 @@ func stock(t *testing.T, s *Store) {
 	require.NoError(t, s.Reported(ctx, october, Report{ID: "october", Datasets: 1}, used))
 	require.NoError(t, s.Checked(ctx, time.Unix(1, 0), []Finding{{Text: "differs"}}))
 	require.NoError(t, sqlite.Do(ctx, s.db, `UPDATE version SET numbered = 1`))
+}
+
+// The accesses of a month are there until its report and that of a later month are complete.
+func TestAccessesOfReportedMonthsGo(t *testing.T) {
+	s := open(t)
+	stock(t, s)
+	for months, want := range []int{1, 0} {
+		require.NoError(t, s.Reported(t.Context(), october.AddDate(0, months, 0), Report{Complete: true}, nil))
+		n, err := s.AccessesOn(t.Context(), "2026-10-15")
+		require.NoError(t, err)
+		assert.Equal(t, want, n)
+	}
 }
 
 // What cannot be read or stored is an error, and then nothing is stored: for each table that the database lacks, an
