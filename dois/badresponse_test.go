@@ -68,9 +68,21 @@ func TestListRefusedBeforeSending(t *testing.T) {
 			assert.Regexp(t, "^(ListOptions.*|query|sort|page|sample)$", field.Findings[0].Path)
 			assert.NotEmpty(t, field.Findings[0].Code)
 			assert.ErrorContains(t, err, tt.want)
+			opts := tt.opts
+			if opts.Page.Cursor != "" { // a walk follows it, and notices
+				return
+			}
+			require.EqualError(t, failure(walked(t.Context(), client, &opts)), err.Error())
+			for results, errPages := range client.Pages(t.Context(), &opts) {
+				assert.Nil(t, results)
+				require.EqualError(t, errPages, err.Error())
+			}
 		})
 	}
 	assert.Zero(t, sent.Load())
+	for _, err := range new(dois.Walk).All(t.Context()) {
+		require.EqualError(t, err, "datacite: walk: is the zero value; Client.Walk makes one")
+	}
 
 	assert.EqualError(t, failure(client.List(t.Context(), &dois.ListOptions{Sort: "newest"})),
 		`datacite: sort: "newest" is not an order that the service knows`)
@@ -306,6 +318,12 @@ func TestExists(t *testing.T) {
 	})
 	_, err := scripted(t, &datacite.Config{MaxAttempts: 1}, reply(500, "")).Exists(t.Context(), "10.5072/x")
 	require.ErrorIs(t, err, datacite.ErrServer, "a failure is not a response")
+	for body, fault := range map[string]string{"<html>": "HTML", `{"data":{"id":""}}`: "it has no DOI",
+		`{"data":{"id":"10.5072/y"}}`: "it is the record of"} {
+		_, err := scripted(t, &datacite.Config{MaxAttempts: 1}, reply(200, body)).Exists(t.Context(), "10.5072/x")
+		require.ErrorIs(t, err, datacite.ErrUnreadable)
+		require.ErrorContains(t, err, fault)
+	}
 }
 
 // TestEvents takes a DOI from state to state (specification §3.1).

@@ -318,10 +318,7 @@ func (d *Draft) body(isNew bool) ([]byte, error) {
 func (d *Draft) attributes() (map[string]any, error) {
 	record := d.Record
 	record.Types = d.types()
-	attributes, err := members(record)
-	if err != nil {
-		return nil, err
-	}
+	attributes := members(&record)
 	delete(attributes, "doi")
 	for name, text := range map[string]string{
 		"doi": d.DOI, "prefix": d.Prefix, "url": d.URL, "event": string(d.Event), "reason": d.Reason,
@@ -400,7 +397,7 @@ func (d *Draft) inXML() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return members(r)
+	return members(r), nil
 }
 
 // checkRecord refuses what package mds refuses of a record: texts that XML cannot contain
@@ -436,21 +433,16 @@ func taken(attributes map[string]any, name string) bool {
 	return there || other
 }
 
-// members are the members of the JSON object of v.
-func members(v any) (map[string]any, error) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
+// members are the members of the JSON object of a record.
+func members(r *metadata.Record) map[string]any {
+	data, _ := json.Marshal(r) // of texts and numbers
 	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(data, &raw); err != nil {
-		return nil, err
-	}
+	_ = json.Unmarshal(data, &raw) // an object
 	out := make(map[string]any, len(raw))
 	for name, value := range raw {
 		out[name] = value
 	}
-	return out, nil
+	return out
 }
 
 // checkUTF8 refuses a value with a text that JSON cannot hold. The output of encoding/json

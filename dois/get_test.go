@@ -164,6 +164,11 @@ func TestOpenRefused(t *testing.T) {
 			_, _ = io.WriteString(w, body)
 		})
 	}
+	cut := scripted(t, &datacite.Config{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", string(dois.FormatRIS))
+		w.Header().Set("Content-Length", "9")
+	})
+	require.ErrorIs(t, failure(cut.Open(t.Context(), "10.5072/x", dois.FormatRIS)), datacite.ErrUnreadable)
 	_, err := response("application/vnd.datacite.datacite+xml", "").Open(t.Context(), "10.5072/x", dois.FormatDataCiteXML)
 	require.ErrorIs(t, err, dois.ErrNoFormat, "a record without XML")
 	require.ErrorIs(t, failure(response("text/html", "<html>").Open(t.Context(), "10.5072/x", dois.FormatBibTeX)),

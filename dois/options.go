@@ -126,14 +126,8 @@ func (o *ListOptions) values() (url.Values, error) {
 	if len(o.IDs) > 0 && o.Page.Size == 0 {
 		more.Page.Size = len(o.IDs) // the default would cut the list off
 	}
-	v, err := transport.Params(o)
-	if err != nil {
-		return nil, err
-	}
-	others, err := transport.Params(more)
-	if err != nil {
-		return nil, err
-	}
+	v, _ := transport.Params(o) // of texts, flags, numbers and lists, as those of more
+	others, _ := transport.Params(more)
 	maps.Copy(v, others)
 	if len(o.IDs) > 0 {
 		names, _ := o.names() // checked

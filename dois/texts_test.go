@@ -366,6 +366,8 @@ func TestTextsThatJSONWouldReplace(t *testing.T) {
 		`Draft.Extra["of"]`:   {Extra: map[string]any{"of": []*struct{ Name string }{nil, {"\xff"}}}},
 		`Draft.Extra["key"]`:  {Extra: map[string]any{"key": map[string]string{"\xff": "b"}}},
 		`Draft.Extra["\xff"]`: {Extra: map[string]any{"\xff": "b"}},
+		`Draft.Extra["in"]`:   {Extra: map[string]any{"in": struct{ named }{named{"\xff"}}}},
+		`Draft.Extra["text"]`: {Extra: map[string]any{"text": marshalled("\xff")}},
 		`Draft.Extra["chan"]`: {Extra: map[string]any{"chan": make(chan int)}},
 	} {
 		before := len(srv.Requests())
@@ -384,6 +386,14 @@ func TestTextsThatJSONWouldReplace(t *testing.T) {
 		assert.Equal(t, title, r.Reason)
 	}
 }
+
+// named is embedded though its name is not exported; marshalled writes a text of itself.
+type (
+	named      struct{ Name string }
+	marshalled []rune
+)
+
+func (m marshalled) MarshalText() ([]byte, error) { return []byte("\xff"), nil }
 
 func pathsOf(findings []datacite.Finding) (all []string) {
 	for _, f := range findings {

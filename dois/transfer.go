@@ -46,12 +46,9 @@ func (c *Client) Transfer(ctx context.Context, doiName, account string, opts *Tr
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(map[string]any{"data": map[string]any{
+	body, _ := json.Marshal(map[string]any{"data": map[string]any{ // of texts
 		"type": "dois", "attributes": map[string]string{"mode": "transfer"}, "relationships": clientLink(account),
 	}})
-	if err != nil {
-		return nil, err
-	}
 	before, err := c.Get(ctx, name, nil)
 	if err != nil || strings.EqualFold(before.Client, account) {
 		return before, err

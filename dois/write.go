@@ -251,7 +251,7 @@ func (d *Draft) rewritten(r *Record) []datacite.Finding {
 // findings are those of the metadata that are sent. What is not sent is not missing: an
 // update leaves it as it is.
 func (d *Draft) findings() []datacite.Finding {
-	sent, _ := members(d.Record) // body has returned the error
+	sent := members(&d.Record)
 	ofRecord := slices.DeleteFunc(d.Record.Findings(), func(f datacite.Finding) bool {
 		return f.Code == datacite.CodeMissing && !taken(sent, property(f.Path))
 	})

@@ -208,6 +208,20 @@ func TestReasonFollowsTheState(t *testing.T) {
 	})
 }
 
+// A response of 200 is no success where the service has not done what it was told.
+func TestTheServiceDoesNothing(t *testing.T) {
+	client := scripted(t, &datacite.Config{Username: "EXAMPLE", Password: "secret-of-tests"}, reply(200,
+		`{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x","state":"draft"},`+
+			`"relationships":{"client":{"data":{"id":"example.repo","type":"clients"}}}}}`))
+	_, err := client.ChangeState(t.Context(), "10.5072/x", dois.EventPublish, nil)
+	require.ErrorIs(t, err, datacite.ErrNotAllowed)
+	require.ErrorContains(t, err, "dois.ChangeState: ")
+	_, err = client.Transfer(t.Context(), "10.5072/x", "EXAMPLE.NEW", nil)
+	require.ErrorIs(t, err, datacite.ErrConflict)
+	require.ErrorContains(t, err, `the service has left 10.5072/x with "example.repo"`)
+	require.ErrorIs(t, client.Delete(t.Context(), "10.5072/x"), datacite.ErrUnreadable)
+}
+
 // Each attribute of a record can be removed from a draft, or is refused before anything is sent.
 func TestEachAttributeCanBeRemoved(t *testing.T) {
 	refused := []string{"doi", "schemaVersion"}
@@ -322,6 +336,9 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 				"Draft.MetadataXML", "syntax"},
 			"what only XML carries": {&dois.Draft{DOI: "10.5072/a", Record: metadata.Record{Language: "fr "}},
 				"Draft.language", "json"},
+			"no DOI": {&dois.Draft{DOI: "null"}, "Draft.DOI", "doi"},
+			"no DOI in the metadata": {&dois.Draft{DOI: "10.5072/a", Record: metadata.Record{DOI: "null"}},
+				"Draft.Record.DOI", "doi"},
 			"character not for new": {&dois.Draft{DOI: "10.5072/a#b"}, "Draft.DOI", "doi"},
 			"URL in Latin-1":        {&dois.Draft{DOI: "10.5072/a", URL: "https://example.org/\xe4"}, "Draft.URL", "encoding"},
 			"reason in Latin-1":     {&dois.Draft{DOI: "10.5072/a", Reason: "L\xf6schung"}, "Draft.Reason", "encoding"},
