@@ -46,6 +46,8 @@ func TestNamesThatNoPathHolds(t *testing.T) {
 		assert.Equal(t, "10.5072/größe", r.DOI)
 		assert.Equal(t, "Size", r.Titles[0].Title)
 		assert.NotEmpty(t, r.Included)
+		srv.SetFaults(datacitetest.First(&datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: 400}))
+		require.ErrorIs(t, failure(srv.DOIs().Get(t.Context(), "10.5072/größe", nil)), datacite.ErrBadRequest)
 		err := failure(srv.DOIs().Get(t.Context(), "10.5072/größe,n", nil))
 		require.ErrorIs(t, err, datacite.ErrInvalidDOI, "a list takes the comma for the end of a name")
 		assert.Equal(t, "doi", datacite.Findings(err)[0].Path)
@@ -83,6 +85,8 @@ func TestGetUnknown(t *testing.T) {
 		assert.Equal(t, "dois.Get", e.Op)
 		assert.Equal(t, 404, e.StatusCode)
 		assert.NotEmpty(t, e.RequestID)
+		err2 := failure(srv.DOIs().Get(t.Context(), "10.5072/nothing", &dois.GetOptions{Include: []string{"views"}}))
+		require.ErrorContains(t, err2, "GetOptions.Include: ")
 		assert.ErrorContains(t, err, "/dois/10.5072/nothing?affiliation=true&publisher=true: 404 Not Found")
 	})
 }

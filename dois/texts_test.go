@@ -181,19 +181,30 @@ func TestDraftKeepsTheWordsOfTheXML(t *testing.T) {
 	const licence = `<rightsList><rights rightsIdentifier="CC-BY-4.0">CC BY</rights></rightsList>`
 	const place = `<geoLocations><geoLocation><geoLocationPoint><pointLongitude>15.650</pointLongitude>` +
 		`<pointLatitude>78.22</pointLatitude></geoLocationPoint></geoLocation></geoLocations>`
+	const ice = "<subjects><subject>Sea\n ice</subject></subjects>"
 	for mark, want := range map[string]string{mark: "eng", ">": "en"} {
 		xml := strings.Replace(strings.Replace(xmlRecord, `kernel-4">`, `kernel-4"`+mark, 1), "<resourceType ",
-			"<language>eng</language>"+licence+place+"<resourceType ", 1)
+			"<language>eng</language>"+licence+place+ice+"<resourceType ", 1)
 		shown := must(metadata.ParseXML(strings.NewReader(xml)))(t)
 		shown.DOI, shown.Language, shown.RightsList[0].RightsIdentifier = "10.5072/x", "en", "cc-by-4.0"
-		shown.GeoLocations[0].Point.Longitude = "15.65"
+		shown.GeoLocations[0].Point.Longitude, shown.Subjects[0].Subject = "15.65", "Sea ice"
 		attributes := strings.Replace(string(must(json.Marshal(shown))(t)), `"Example Press"`, `{"name":"Example Press"}`, 1)
 		encoded := base64.StdEncoding.EncodeToString([]byte(xml))
 		d := must(recordFrom(t, attributes[:len(attributes)-1]+`,"xml":"`+encoded+`"}`).Draft())(t)
 		assert.Equal(t, want, d.Language)
 		assert.Equal(t, mark != ">", d.RightsList[0].RightsIdentifier == "CC-BY-4.0")
 		assert.Equal(t, mark != ">", d.GeoLocations[0].Point.Longitude == "15.650")
+		assert.Equal(t, mark != ">", d.Subjects[0].Subject == "Sea\n ice")
 	}
+	// What the JSON has and the XML does not stays.
+	more := strings.Replace(strings.Replace(xmlRecord, `kernel-4">`, `kernel-4"`+mark, 1), "10.5072/xml", "10.5072/x", 1)
+	shown := must(metadata.ParseXML(strings.NewReader(more)))(t)
+	shown.Language, shown.Subjects, shown.RightsList = "en", []metadata.Subject{{Subject: "ice"}}, []metadata.Rights{{Rights: "Mine"}}
+	shown.GeoLocations = []metadata.GeoLocation{{Place: "Alps"}}
+	attributes := strings.Replace(string(must(json.Marshal(shown))(t)), `"Example Press"`, `{"name":"Example Press"}`, 1)
+	d := must(recordFrom(t, attributes[:len(attributes)-1]+`,"xml":"`+
+		base64.StdEncoding.EncodeToString([]byte(more))+`"}`).Draft())(t)
+	assert.Equal(t, *shown, d.Record)
 }
 
 // A write as JSON makes the XML anew: what only the XML has would be lost. The service shows no name of the record

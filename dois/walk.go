@@ -266,9 +266,8 @@ func (w *Walk) smaller() (query.Page, bool) {
 func (w *Walk) grow() {
 	w.turned++
 	page := &w.pos.Page
-	if largest := cmp.Or(w.opts.Page.Size, walkSize); page.Cursor != "" && page.Size < largest &&
-		w.turned > max(w.patience, growAfter) {
-		page.Size, w.turned = min(2*page.Size, largest), 0
+	if page.Cursor != "" && w.turned > max(w.patience, growAfter) {
+		page.Size, w.turned = min(2*page.Size, cmp.Or(w.opts.Page.Size, walkSize)), 0
 	}
 }
 

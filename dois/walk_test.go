@@ -21,6 +21,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -116,6 +117,25 @@ func TestWalkKeepsItsParameters(t *testing.T) {
 		assert.Equal(t, "me@example.org", sent.Get("mailto"))
 		assert.Equal(t, "true", sent.Get("affiliation"))
 	}
+	for sort, byNumber := range map[query.Sort]bool{query.ByCreated: false, query.ByName: true} {
+		service := &archive{n: 200}
+		must(walked(t.Context(), service.client(t), &dois.ListOptions{Sort: sort}))(t)
+		require.Len(t, service.params, 2, "a cursor goes by creation without being told")
+		assert.Equal(t, []bool{byNumber, !byNumber}, []bool{service.params[1].Has("sort"), service.params[1].Has("page[cursor]")})
+	}
+}
+
+// A walk of a program that reads the records later keeps them as they were sent.
+func TestWalkOverNames(t *testing.T) {
+	client := scripted(t, nil, reply(200, `{"data":[{"id":"10.5072/a","attributes":{"doi":"10.5072/A","version":"1"}},`+
+		`{"id":"10.5072/b","attributes":{"version":"2"}}],"meta":{"total":2}}`))
+	var seen []string
+	for r, err := range client.All(call.WithUnread(t.Context()), nil) {
+		require.NoError(t, err)
+		assert.Empty(t, r.Version)
+		seen = append(seen, r.DOI+" "+string(r.Raw))
+	}
+	assert.Equal(t, []string{`10.5072/A {"doi":"10.5072/A","version":"1"}`, `10.5072/b {"version":"2"}`}, seen)
 }
 
 // TestWalkNoticesLostAndRepeatedRecords sets traps in which records would be lost, come twice, or
@@ -253,6 +273,10 @@ func TestWalkAsksForSmallerPages(t *testing.T) {
 			p.slow = p.asks == 1
 		}},
 			"200 100 100 100 100 100 100 100 100 100 100 100 200 200"},
+		"twice": {dois.ListOptions{Page: query.Page{Size: 400}}, archive{trap: func(p *archivePage) {
+			p.slow = p.asks <= 2
+		}},
+			"400 200 (100 ){21}200 "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -407,6 +431,16 @@ func TestPagesOfAWalk(t *testing.T) {
 		assert.Equal(t, len(sizes) < 3, page.More)
 	}
 	assert.Equal(t, []int{25, 25, 10}, sizes)
+
+	walk := client.Walk(&dois.ListOptions{Page: query.Page{Size: 25}})
+	for range 2 { // a loop that is left goes on
+		for page, err := range walk.Pages(t.Context()) {
+			require.NoError(t, err)
+			sizes = append(sizes, len(page.Records))
+			break
+		}
+	}
+	assert.Equal(t, []int{25, 25, 10, 25, 25}, sizes)
 
 	pages := client.Pages(t.Context(), nil)
 	sizes = nil

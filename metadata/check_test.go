@@ -194,6 +194,11 @@ func TestRecord_Findings(t *testing.T) {
 		{"related arXiv of no form", related(metadata.IdentifierArXiv, "0706"),
 			[]string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related SWHID", related(metadata.IdentifierSWHID, "swh:1:rev:309cf2674ee7a0749978cf8265ab91a60aea0f7d"), nil},
+		{"related arXiv with its address", related(metadata.IdentifierArXiv, "https://arxiv.org/abs/arXiv:0706.0001"), nil},
+		{"related SWHID with its address", related(metadata.IdentifierSWHID,
+			"https://archive.softwareheritage.org/swh:1:rev:309cf2674ee7a0749978cf8265ab91a60aea0f7d"), nil},
+		{"related ISSN with its address", related(metadata.IdentifierISSN, "https://portal.issn.org/resource/ISSN/2049-3630"),
+			nil},
 		{"related SWHID of no form", related(metadata.IdentifierSWHID, "swh:1:rev:1"),
 			[]string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related URL", related(metadata.IdentifierURL, "example.org"),
@@ -265,6 +270,8 @@ func TestRecord_Findings(t *testing.T) {
 				r.Dates = append(r.Dates, metadata.Date{Date: date, DateType: metadata.DateIssued})
 			}
 		}, nil},
+		{"no 24th hour", dated("2024-01-01T24:00:00Z"), []string{"warning date dates[0].date"}},
+		{"no 60th minute", dated("2024-01-01T23:60:00Z"), []string{"warning date dates[0].date"}},
 		{"no 61st second", dated("2024-01-01T23:59:61Z"), []string{"warning date dates[0].date"}},
 		{"white space around identifiers of funders", func(r *metadata.Record) {
 			r.FundingReferences = []metadata.FundingReference{
@@ -299,6 +306,9 @@ func TestRecord_Findings(t *testing.T) {
 				r.Creators = append(r.Creators, r.Creators[0])
 			}
 		}, []string{"warning limit creators"}},
+		{"white space alone", func(r *metadata.Record) { r.Version = " " }, []string{"warning lossy version"}},
+		{"a character that was lost", func(r *metadata.Record) { r.Version = "caf\ufffd" },
+			[]string{"warning encoding version"}},
 		{"characters", func(r *metadata.Record) { r.Version = "1\x07" }, []string{"error encoding version"}},
 	}
 	for _, tt := range tests {
@@ -507,6 +517,15 @@ func TestValidateXML_showsWhere(t *testing.T) {
 		`12:2 element : <y> does not belong in <resource>`,
 		`13:2 element : <geolocations> does not belong in <resource>; did you mean geoLocations?`,
 	}, got)
+}
+
+func TestValidateXML_namesWhatIsMissing(t *testing.T) {
+	err := metadata.ValidateXML(strings.NewReader(resource("<resourceType/>")))
+	for _, reason := range []string{"creators: a record needs a creator;", "titles: a record needs a title",
+		"publisher: the publisher is mandatory", "publicationYear: the year of publication is mandatory",
+		"doi: <identifier> is missing in <resource>", "types.resourceTypeGeneral: the general resource type is mandatory"} {
+		assert.ErrorContains(t, err, reason)
+	}
 }
 
 func TestValidateXML_namespaces(t *testing.T) {

@@ -463,6 +463,9 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		{title, "<i>a<b>b</i>c</b>d", "<i>a<b>b</b></i>cd", true},
 		{title, "<sub>2<sup>3</sub>4</sup>", "<sub>2<sup>3</sup></sub>4", true},
 		{title, "a </b c", "a", true},
+		{title, "<i>x</b>y", "<i>xy</i>", true},
+		{description, "x <\nb> y", "x <b> y</b>", true},
+		{description, "x <\nb> y", "x <b> z</b>", false},
 		{title, "<b class='x'>t</b>, x<i/>y", `<b class="x">t</b>, x<i></i>y`, true},
 		{title, `<z a=">">q`, "q", true},
 		{title, "x<5 <= >= <> <<b>>", "x&lt;5 &lt;= &gt;= &lt;&gt; &lt;<b>&gt;</b>", true},
@@ -545,6 +548,7 @@ func TestDiffXML(t *testing.T) {
 		return &metadata.Record{Descriptions: []metadata.Description{
 			{Description: text, DescriptionType: metadata.DescriptionAbstract, Breaks: breaks}}}
 	}
+	size := func(text string) *metadata.Record { return &metadata.Record{Sizes: []string{text}} }
 	rights := func(scheme string) *metadata.Record {
 		return &metadata.Record{RightsList: []metadata.Rights{{Rights: "Mine", SchemeURI: scheme}}}
 	}
@@ -557,6 +561,8 @@ func TestDiffXML(t *testing.T) {
 		"a title that is missing":    {title("Alps"), &metadata.Record{}, 1, 1},
 		"a title that is not wanted": {&metadata.Record{}, title("Alps"), 1, 1},
 		"a tag that is dropped":      {title("<p>Alps</p>"), title("Alps"), 0, 1},
+		"a size":                     {size("1 MB"), size("2 MB"), 1, 1},
+		"a tag of a size":            {size("<p>1</p> MB"), size("1  MB"), 0, 1},
 		"white space":                {title(" The\n Alps"), title("The Alps"), 0, 0},
 		"several polygons":           {place(2), place(0), 0, 2},
 		"a line break":               {abstract("A\nB", 1), abstract("AB"), 0, 1},

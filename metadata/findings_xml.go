@@ -368,10 +368,18 @@ func (c *particle) where(p *path, index int) *path {
 		return p // of the list
 	}
 	p = c.step.from(p, index)
-	if c.text.fault == nil && len(c.attributes) > 0 && c.attributes[0].mandatory {
-		return p.dot(c.attributes[0].member)
+	if a := c.essential(); a != nil {
+		return p.dot(a.member)
 	}
 	return p.dot(c.text.member)
+}
+
+// essential is the attribute that must be there, of an element whose text may be anything; nil if there is none.
+func (c *particle) essential() *valueRule {
+	if c.text.fault != nil || len(c.attributes) == 0 || !c.attributes[0].mandatory {
+		return nil
+	}
+	return c.attributes[0]
 }
 
 func (x *xmlChecker) missing(parent *elementRule, c *particle) *fault {
@@ -381,8 +389,8 @@ func (x *xmlChecker) missing(parent *elementRule, c *particle) *fault {
 	case c.name == "polygonPoint":
 		return newFault(datacite.CodePolygon, "a polygon has at least %d points, the last of which repeats the first",
 			minPolygonPoints)
-	case c.text.fault == nil && len(c.attributes) > 0 && c.attributes[0].mandatory:
-		return c.attributes[0].fault("")
+	case c.essential() != nil:
+		return c.essential().fault("")
 	case c.name == "identifier", c.text.fault == nil:
 		return newFault(datacite.CodeMissing, "<%s> is missing in <%s>", c.name, parent.name)
 	}

@@ -2,6 +2,7 @@ package metadata_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"io/fs"
 	"strings"
@@ -130,6 +131,7 @@ func TestPolygons_JSON(t *testing.T) {
 			}
 		})
 	}
+	assert.ErrorIs(t, new(metadata.List[int]).UnmarshalJSON([]byte(`["a"]`)), datacite.ErrInvalid, "of no record")
 	assert.Error(t, new(metadata.Polygons).UnmarshalJSON([]byte(`[{"polygonPoint":`)))
 	assert.Equal(t, "2026", string(must(json.Marshal(metadata.YearOf(2026)))(t)))
 	assert.Error(t, new(metadata.Year).UnmarshalJSON([]byte(`"20`)))
@@ -219,6 +221,25 @@ func TestRecord_keepsAlternateIdentifiers(t *testing.T) {
 			written := must(rec.XML())(t)
 			assert.Equal(t, want.AlternateIdentifiers, parse(t, string(written)).AlternateIdentifiers, text)
 		}
+	}
+}
+
+// With the given name "" the service composes another name than without it: it is written as it was read.
+func TestRecord_keepsEmptyGivenNames(t *testing.T) {
+	const empty = `{"name":"Plato, ","familyName":"Plato","givenName":""}`
+	read := must(metadata.ParseJSON(strings.NewReader(`{"creators":[` + empty + `,{"name":"Plato","familyName":"Plato"},` +
+		`{"name":"Plato","givenName":""}]}`)))(t).Creators
+	assert.JSONEq(t, `[`+empty+`,{"name":"Plato","familyName":"Plato"},{"name":"Plato"}]`, string(must(json.Marshal(read))(t)))
+	read[0].GivenName = "P."
+	assert.JSONEq(t, strings.Replace(empty, `""`, `"P."`, 1), string(must(json.Marshal(read[0]))(t)))
+}
+
+// The XML tells which references are the service's.
+func TestParseJSON_readsTheXML(t *testing.T) {
+	xml := base64.StdEncoding.EncodeToString([]byte(resource(`<titles><title>Salt &amp;amp; Pepper</title></titles>`)))
+	for member, want := range map[string]string{``: "Salt & Pepper", `,"xml":"` + xml + `"`: "Salt &amp; Pepper"} {
+		rec := must(metadata.ParseJSON(strings.NewReader(`{"titles":[{"title":"Salt &amp; Pepper"}]` + member + `}`)))(t)
+		assert.Equal(t, want, rec.Titles[0].Title)
 	}
 }
 

@@ -85,9 +85,7 @@ func (p *parser) document() *Record {
 	p.kernel = p.Space
 	rec := &Record{SchemaVersion: p.Space}
 	resourceElement().read(p, rec)
-	for p.Next() != xmlscan.End {
-		continue // the scanner finds what does not belong behind the root
-	}
+	p.Next() // the scanner finds what does not belong behind the root
 	return rec
 }
 

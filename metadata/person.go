@@ -30,7 +30,7 @@ type Creator struct {
 // MarshalJSON writes an object. An empty given name is written if the JSON had it.
 func (c Creator) MarshalJSON() ([]byte, error) {
 	type plain Creator
-	return withGiven(&c, plain(c))
+	return withGiven(&c, plain(c)), nil
 }
 
 // Contributor is a person or organization with another role.
@@ -45,22 +45,20 @@ func (c Contributor) MarshalJSON() ([]byte, error) {
 	return withGiven(&c.Creator, struct {
 		creator
 		ContributorType ContributorType `json:"contributorType,omitempty"`
-	}{creator(c.Creator), c.ContributorType})
+	}{creator(c.Creator), c.ContributorType}), nil
 }
 
 // withGiven is the JSON of a person, with an empty given name that was read.
-func withGiven[T any](c *Creator, plain T) ([]byte, error) {
+func withGiven[T any](c *Creator, plain T) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false) // the encoder of the record may do so
-	if err := e.Encode(plain); err != nil {
-		return nil, err
-	}
+	_ = e.Encode(plain)    // of texts
 	data := bytes.TrimSuffix(out.Bytes(), []byte("}\n"))
 	if c.emptyGiven && c.GivenName == "" && c.FamilyName != "" {
 		data = append(data, `,"givenName":""`...)
 	}
-	return append(data, '}'), nil
+	return append(data, '}')
 }
 
 const (

@@ -129,7 +129,7 @@ func (e *element[T]) read(p *parser, v *T) {
 			e.elements[at].read(p, v)
 		}
 	}
-	if e.kernel3 != nil && p.loose != "" && !e.present(v) {
+	if e.kernel3 != nil && !e.present(v) {
 		e.kernel3(v, strings.Fields(p.loose))
 	}
 }

@@ -121,6 +121,13 @@ func TestUpgrade(t *testing.T) {
 				`London</affiliation></contributor></contributors>` +
 				funded("<funderName>Treasury</funderName>"), derived: toFunding +
 				"\ncontributors[0].contributorType: \"Funder\" becomes \"Other\""},
+		{name: "a funder with a comment and a namespace",
+			old: funder(`<!-- a --><contributorName xmlns:x="urn:x">Treasury</contributorName>`),
+			now: funded("<funderName>Treasury</funderName>"), derived: toFunding},
+		{name: "a funder beside a funding reference", old: funder("<contributorName>Treasury</contributorName>") +
+			funded("<funderName>Mint</funderName>"), now: `<fundingReferences><fundingReference><funderName>Mint</funderName>` +
+			`</fundingReference><fundingReference><funderName>Treasury</funderName></fundingReference></fundingReferences>`,
+			derived: strings.Replace(toFunding, "[0]\"", "[1]\"", 1)},
 		{name: "a funder without a name", old: funder("<contributorName/>"), refused: `fundingReferences[0].funderName`},
 		{name: "text beside elements", old: `<contributors><contributor contributorType="Editor">e.g. ` +
 			`<contributorName>A</contributorName></contributor></contributors>`,
@@ -222,10 +229,28 @@ func TestUpgradeFunders(t *testing.T) {
 				`schemeURI="u:1" nameIdentifierScheme="`+
 				scheme[:at]+`">`+scheme[at+1:]+`</nameIdentifier></contributor></contributors></resource>`, "<${1}d:")), nil)
 		require.NoError(t, err, scheme)
+		assert.Empty(t, parse(t, string(got.XML)).Contributors, "nothing of them is lost")
 		assert.Equal(t, metadata.List[metadata.FundingReference]{
 			{FunderName: "F", FunderIdentifier: scheme[at+1:], FunderIdentifierType: metadata.FunderIdentifierType(want),
 				SchemeURI: "u:1"},
 		}, parse(t, string(got.XML)).FundingReferences, scheme)
+	}
+}
+
+// The location of the schema is that of kernel 4. What is no record is refused.
+func TestUpgradeOfTheRoot(t *testing.T) {
+	got := must(metadata.Upgrade(strings.NewReader(`<resource xmlns="`+kernel3+`" `+
+		`xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="`+kernel3+` metadata.xsd" `+
+		`xsi:noNamespaceSchemaLocation="old.xsd">`+oldHead+`</resource>`), nil))(t)
+	location := metadata.Namespace + " https://schema.datacite.org/meta/kernel-4/metadata.xsd"
+	assert.Equal(t, []metadata.Derived{{Path: "schemaVersion", Old: kernel3, New: metadata.Namespace},
+		{Path: "noNamespaceSchemaLocation", Old: "old.xsd"},
+		{Path: "schemaLocation", Old: kernel3 + " metadata.xsd", New: location}}, got.Derived)
+	assert.Contains(t, string(got.XML), ` xsi:schemaLocation="`+location+`">`)
+	assert.NotContains(t, string(got.XML), "old.xsd")
+	for _, text := range []string{"<resource>", "<record/>", `<resource xmlns="urn:x"/>`} {
+		_, err := metadata.Upgrade(strings.NewReader(text), nil)
+		require.ErrorIs(t, err, datacite.ErrInvalid, text)
 	}
 }
 

@@ -172,6 +172,8 @@ func TestParseXML_passesOnTheErrorOfTheReader(t *testing.T) {
 	assert.ErrorIs(t, metadata.ValidateXML(iotest.ErrReader(broken)), broken)
 	_, err = metadata.FindingsXML(iotest.ErrReader(broken))
 	assert.ErrorIs(t, err, broken)
+	require.ErrorIs(t, failure(metadata.Upgrade(iotest.ErrReader(broken), nil)), broken)
+	assert.EqualError(t, failure(metadata.ParseXML(nil)), "datacite: r: is nil")
 }
 
 func parse(t *testing.T, document string) *metadata.Record {
@@ -205,6 +207,7 @@ func TestParseXML_takesEveryNamespace(t *testing.T) {
 		{"comments and instructions around",
 			`<!-- a --><?b c?><resource><version>1</version></resource><!-- d -->` + "\n<?e?>", ""},
 		{"names of all scripts", "<resource><größe/><名前 ključ·1='x'/><version>1</version></resource>", ""},
+		{"text beside elements", `<resource><creators>stray</creators><version>1</version></resource>`, ""},
 		{"other elements between", `<resource xmlns:x="urn:x"><x:version>2</x:version><version>1</version><new><version>` +
 			`3</version></new></resource>`, ""},
 	}
@@ -296,6 +299,9 @@ func TestParseXML_separatesPlaces(t *testing.T) {
 		<geoLocationPlace>Oslo</geoLocationPlace>
 		<geoLocationPoint><pointLatitude>59.9</pointLatitude><pointLongitude>10.75</pointLongitude></geoLocationPoint>
 	</geoLocation><geoLocation/></geoLocations>`))
+	other := parse(t, resource(`<geoLocations><region/><geoLocation><altitude>3</altitude><geoLocationPlace>Rome`+
+		`</geoLocationPlace></geoLocation></geoLocations>`))
+	assert.Equal(t, metadata.List[metadata.GeoLocation]{{Place: "Rome"}}, other.GeoLocations)
 	assert.Equal(t, metadata.List[metadata.GeoLocation]{
 		{Place: "Rome", Point: metadata.Point{Longitude: "12.5", Latitude: "41.9"}},
 		{Place: "Oslo", Point: metadata.Point{Longitude: "10.75", Latitude: "59.9"}},
@@ -370,6 +376,10 @@ func TestRecord_XML_ofNothing(t *testing.T) {
   <identifier identifierType="DOI"/>
 </resource>
 `, string(written))
+	for _, err := range []error{failure((*metadata.Record)(nil).XML()), (*metadata.Record)(nil).Validate()} {
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		assert.EqualError(t, err, "datacite: record: is nil")
+	}
 }
 
 func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
@@ -402,7 +412,11 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 	}
 	_, err = parse(t, resource("<version>\ufffd</version>")).XML()
 	assert.NoError(t, err, "a writer that failed must not spoil the next")
+	assert.Contains(t, string(must((&metadata.Record{Version: "\ufffd"}).XML())(t)), "<version>\ufffd</version>")
 }
+
+// failure is the error of a call with a result.
+func failure[T any](_ T, err error) error { return err }
 
 // must is the result of a call that may not fail.
 func must[T any](result T, err error) func(testing.TB) T {
