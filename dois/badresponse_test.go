@@ -226,8 +226,8 @@ func TestIDs(t *testing.T) {
 			assert.False(t, found.More)
 		}
 
-		found := must(srv.DOIs().List(t.Context(), &dois.ListOptions{IDs: names[:2], Sort: query.ByName, Include: []string{"client"},
-			Fields: []string{"doi", "client"}, Affiliation: true, Publisher: true, Detail: true, Facets: []string{"states"},
+		found := must(srv.DOIs().List(t.Context(), &dois.ListOptions{IDs: names[:2], Sort: query.ByName,
+			Include: []string{"client"}, Fields: []string{"doi", "client"}, Affiliation: true, Publisher: true, Detail: true, Facets: []string{"states"},
 			Extra: url.Values{"mailto": {"me@example.org"}}}))(t)
 		assert.Len(t, found.Records, 2, "none of these is a filter")
 

@@ -118,7 +118,7 @@ func TestWalkKeepsItsParameters(t *testing.T) {
 		assert.Equal(t, "true", sent.Get("affiliation"))
 	}
 	for sort, byNumber := range map[query.Sort]bool{query.ByCreated: false, query.ByName: true} {
-		service := &archive{n: 200}
+		service := &archive{n: 150}
 		must(walked(t.Context(), service.client(t), &dois.ListOptions{Sort: sort}))(t)
 		require.Len(t, service.params, 2, "a cursor goes by creation without being told")
 		assert.Equal(t, []bool{byNumber, !byNumber}, []bool{service.params[1].Has("sort"), service.params[1].Has("page[cursor]")})
@@ -273,10 +273,10 @@ func TestWalkAsksForSmallerPages(t *testing.T) {
 			p.slow = p.asks == 1
 		}},
 			"200 100 100 100 100 100 100 100 100 100 100 100 200 200"},
-		"twice": {dois.ListOptions{Page: query.Page{Size: 400}}, archive{trap: func(p *archivePage) {
+		"twice": {dois.ListOptions{Page: query.Page{Size: 80}}, archive{trap: func(p *archivePage) {
 			p.slow = p.asks <= 2
 		}},
-			"400 200 (100 ){21}200 "},
+			"80 40 (20 ){21}(40 ){21}80 80 "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

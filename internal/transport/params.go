@@ -3,7 +3,9 @@ package transport
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/google/go-querystring/query"
@@ -23,11 +25,11 @@ func EncodeParams(v url.Values) string {
 // the service compares some of them, such as "true", with the text in a URL.
 func ParamsJSON(v url.Values) ([]byte, error) {
 	root := map[string]any{}
-	for name, values := range v {
-		if len(values) == 0 {
+	for _, name := range slices.Sorted(maps.Keys(v)) { // so that the same fault makes the same text
+		if len(v[name]) == 0 {
 			continue
 		}
-		if err := set(root, name, values); err != nil {
+		if err := set(root, name, v[name]); err != nil {
 			return nil, err
 		}
 	}
