@@ -338,6 +338,15 @@ func level(f datacite.Finding) string {
 	return "error"
 }
 
+func TestRecord_Findings_ofRanges(t *testing.T) {
+	for _, date := range []string{"2024/", "/2024", "2024/..", "../2024"} {
+		rec := sound()
+		dated(date)(rec)
+		require.Len(t, rec.Findings(), 1, date)
+		assert.Contains(t, rec.Findings()[0].Reason, "without a start or an end")
+	}
+}
+
 // The list grows, so an identifier that is not on it may be right.
 func TestRecord_Findings_ofSPDX(t *testing.T) {
 	rec := sound()

@@ -376,6 +376,8 @@ func TestDiff_ofNames(t *testing.T) {
 		{named("Garza, Kristian"), nameAlone("Garza, Kristian", person("Other", "Kristian")), false},
 		{named("Martin, Thomas"), person("Thomas", "Martin"), false},
 		{person("Martin", "Thomas"), person("Thomas", "Martin"), false},
+		{creator{Name: "Doe", FamilyName: "Doe"},
+			creator{Name: "Doe, ", NameType: metadata.NamePersonal, FamilyName: "Doe"}, false},
 		{org("Martin, Thomas"), person("Martin", "Thomas"), false},
 		{org("Institute of Physics, Berlin, Germany"), org("Institute of Physics, Berlin, France"), false},
 		{named("Institute of Physics, Berlin, Germany"), named("Institute of Physics, Berlin, France"), false},
@@ -445,6 +447,12 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		return &metadata.Record{AlternateIdentifiers: []metadata.AlternateIdentifier{
 			{AlternateIdentifier: "7", AlternateIdentifierType: kind}}}
 	}
+	date := func(text string) *metadata.Record {
+		if text == "" {
+			return &metadata.Record{}
+		}
+		return &metadata.Record{Dates: []metadata.Date{{Date: text, DateType: metadata.DateCollected}}}
+	}
 	language := func(code string) *metadata.Record { return &metadata.Record{Language: code} }
 	rightsAt := func(address string) *metadata.Record {
 		return &metadata.Record{RightsList: []metadata.Rights{
@@ -507,6 +515,8 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		{licence, "", "mit", false},
 		{licence, "GPL-3.0-only", "gpl-3.0", true},
 		{licence, "GPL-3.0-only", "gpl-3.0+", false},
+		{date, "c. 1850", "", true},
+		{date, "1850", "", false},
 		{language, "en-GB", "en", true},
 		{language, "ger", "de", true},
 		{language, "deu", "de", true},

@@ -41,7 +41,7 @@ func canAdd(list []Attribute, known []string, name string) bool {
 func (c *checker) extra(p *path, list []Attribute, known []string) {
 	for i, a := range list {
 		if !canAdd(list[:i], known, a.Name) {
-			c.fault(datacite.CodeAttribute, p.item(i), a.Name, "an attribute of this name cannot be added")
+			c.fault(datacite.CodeAttribute, p.dot("Extra").item(i), a.Name, "an attribute of this name cannot be added")
 		}
 	}
 }

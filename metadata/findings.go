@@ -170,9 +170,9 @@ func (c *checker) characters(p *path, v reflect.Value) {
 	case reflect.Struct:
 		switch v := v.Addr().Interface().(type) {
 		case *NameIdentifier:
-			c.extra(p.dot("Extra"), v.Extra, nameIdentifierElement().names)
+			c.extra(p, v.Extra, nameIdentifierElement().names)
 		case *Affiliation:
-			c.extra(p.dot("Extra"), v.Extra, affiliationElement().names)
+			c.extra(p, v.Extra, affiliationElement().names)
 		case *Description:
 			c.breaks(p.dot("Breaks"), v)
 		}
@@ -204,9 +204,6 @@ const (
 // an identifier, an address or a date, and at the ends of other texts. U+FEFF is not among
 // them: the service removes it.
 func invisible(name, text string) string {
-	if strings.IndexFunc(text, func(r rune) bool { return r >= 0x80 }) < 0 {
-		return ""
-	}
 	if codeName().MatchString(name) {
 		return firstOf(text, zeroWidth+direction)
 	}

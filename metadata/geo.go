@@ -256,19 +256,10 @@ func (c Coordinate) Degrees() (float64, error) {
 // 41.090, 1e1 or +1: of a number, the service would store other digits.
 func (c Coordinate) MarshalJSON() ([]byte, error) {
 	degrees, err := strconv.ParseFloat(string(c), 64)
-	if err == nil && isJSONNumber(string(c)) && strconv.FormatFloat(degrees, 'f', -1, 64) == string(c) {
+	if err == nil && json.Valid([]byte(c)) && strconv.FormatFloat(degrees, 'f', -1, 64) == string(c) {
 		return []byte(c), nil
 	}
 	return json.Marshal(string(c))
-}
-
-// isJSONNumber reports whether s is a JSON number.
-func isJSONNumber(s string) bool {
-	if s == "" || s[0] != '-' && (s[0] < '0' || s[0] > '9') {
-		return false
-	}
-	last := s[len(s)-1]
-	return last >= '0' && last <= '9' && json.Valid([]byte(s))
 }
 
 // UnmarshalJSON reads a number or a string.

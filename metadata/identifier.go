@@ -80,8 +80,8 @@ func (r *Record) takeIdentifiers(list List[AlternateIdentifier]) {
 // onlyDOI is the DOI in a list without a second one.
 func onlyDOI(list []AlternateIdentifier) (only string) {
 	for _, a := range list {
-		switch name, isDOI := a.doi(); {
-		case !isDOI || !doiPattern().MatchString(name) || strings.EqualFold(name, only):
+		switch name, _ := a.doi(); {
+		case !doiPattern().MatchString(name) || strings.EqualFold(name, only):
 		case only != "":
 			return ""
 		default:

@@ -151,7 +151,7 @@ func TestRecord_writesJSON(t *testing.T) {
 			{AlternateIdentifier: "acc-1", AlternateIdentifierType: "Accession"}},
 		RightsList: []metadata.Rights{metadata.SPDX("CC0-1.0")},
 		GeoLocations: []metadata.GeoLocation{{
-			Point: metadata.Point{Longitude: "-71.5", Latitude: "+1"},
+			Point: metadata.Point{Longitude: "-71.5", Latitude: "+1"}, Box: metadata.Box{West: "NaN", East: "+Inf", South: "1 "},
 			Polygons: metadata.Polygons{{
 				Points:  []metadata.Point{{Longitude: "0", Latitude: "0.50"}},
 				InPoint: metadata.Point{Longitude: "1", Latitude: "1"},
@@ -172,6 +172,7 @@ func TestRecord_writesJSON(t *testing.T) {
 			"rightsIdentifierScheme": "SPDX", "schemeUri": "https://spdx.org/licenses/"}],
 		"geoLocations": [{
 			"geoLocationPoint": {"pointLongitude": -71.5, "pointLatitude": "+1"},
+			"geoLocationBox": {"westBoundLongitude": "NaN", "eastBoundLongitude": "+Inf", "southBoundLatitude": "1 "},
 			"geoLocationPolygon": [
 				{"polygonPoint": {"pointLongitude": 0, "pointLatitude": "0.50"}},
 				{"inPolygonPoint": {"pointLongitude": 1, "pointLatitude": 1}}

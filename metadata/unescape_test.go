@@ -28,6 +28,7 @@ func TestUnescape(t *testing.T) {
 		{"H<sub>2</sub>O &amp; more", "H<sub>2</sub>O & more", "H<sub>2</sub>O & more", "H<sub>2</sub>O & more"},
 		{"Salt &amp; Pepper", "another & title", "Salt & Pepper", "Salt & Pepper"}, // the XML is of another time
 		{"Alps", "Alps", "Alps", "Alps"},
+		{"&amp; Co", "& Co", "& Co", "& Co"},
 		// as an earlier version of the service read it
 		{"with $30.3$ GeV", "with $3 < p$ and $p > 0.3$ GeV", "with $30.3$ GeV", "with $30.3$ GeV"},
 	} {
@@ -119,8 +120,18 @@ func TestUnescape_everyText(t *testing.T) {
 		tt.set(&shown, map[bool]string{true: "A &amp; B", false: "A & B"}[tt.asHTML])
 		assert.Empty(t, metadata.Unescape(&shown, stored), name)
 		assert.Equal(t, given, shown, name)
-		assert.Equal(t, tt.asHTML, len(metadata.Unescape(&shown, nil)) > 0, "%s without XML", name)
+		guessed := metadata.Unescape(&shown, nil)
+		assert.Equal(t, tt.asHTML, len(guessed) > 0, "%s without XML", name)
+		for _, f := range guessed {
+			assert.Equal(t, map[string]string{"title": "titles[0].title", "subject": "subjects[0].subject", "size": "sizes[0]",
+				"format": "formats[0]", "description": "descriptions[0].description",
+				"title of an item": "relatedItems[0].titles[0].title"}[name], f.Path)
+		}
 	}
+	given := metadata.Record{Descriptions: []metadata.Description{{Description: "one\ntwo", Breaks: []int{3}}}}
+	shown := metadata.Record{Descriptions: []metadata.Description{{Description: "onetwo"}}}
+	assert.Empty(t, metadata.Unescape(&shown, must(given.XML())(t)))
+	assert.Equal(t, given, shown, "a line break")
 }
 
 // A text that was written back as it was shown is a difference, in each place.

@@ -388,7 +388,9 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 		Descriptions: []metadata.Description{
 			{Description: "caf\xe9", Lang: "\uffff"}, {Description: "a\nb\nc", Breaks: []int{-1, 1, 1, 2, 3, 1, 5}},
 		},
-		Creators: []metadata.Creator{{Name: "C", Affiliation: []metadata.Affiliation{{
+		Creators: []metadata.Creator{{Name: "C", NameIdentifiers: []metadata.NameIdentifier{{
+			Extra: []metadata.Attribute{{"affiliationIdentifier", "1"}, {"schemeURI", "2"}},
+		}}, Affiliation: []metadata.Affiliation{{
 			Name: "D", Extra: []metadata.Attribute{{"a b", "1"}, {"c", "1"}, {"c", "2"}, {"schemeURI", "3"}, {"xmlns", "4"},
 				{"d", "\x01"}},
 		}}}},
@@ -399,7 +401,7 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 	assert.Equal(t, []string{
 		"attribute at creators[0].affiliation[0].Extra[0]", "attribute at creators[0].affiliation[0].Extra[2]",
 		"attribute at creators[0].affiliation[0].Extra[3]", "attribute at creators[0].affiliation[0].Extra[4]",
-		"element at descriptions[1].Breaks[0]", "element at descriptions[1].Breaks[2]",
+		"attribute at creators[0].nameIdentifiers[0].Extra[1]", "element at descriptions[1].Breaks[0]", "element at descriptions[1].Breaks[2]",
 		"element at descriptions[1].Breaks[3]", "element at descriptions[1].Breaks[5]", "element at descriptions[1].Breaks[6]",
 		"encoding at creators[0].affiliation[0].Extra[5].Value", "encoding at descriptions[0].description",
 		"encoding at descriptions[0].lang", "encoding at titles[1].title",
