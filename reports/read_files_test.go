@@ -186,8 +186,9 @@ func TestHeadersOfRealFiles(t *testing.T) {
 		{"Dryad 2010-11, Dataverse: an empty exception", `{"exceptions":[{}]}`,
 			reports.Header{Exceptions: []reports.Exception{{}}}},
 		{"codes that are texts, missing, no codes",
-			`{"exceptions":[{"code":"69"},{"message":"m"},{"code":null},{"code":"x"},{"code":3040}]}`,
-			reports.Header{Exceptions: []reports.Exception{{Code: 69}, {Message: "m"}, {}, {}, {Code: 3040}}}},
+			`{"exceptions":[{"code":"69"},{"message":"m"},{"code":null},{"code":"x"},{"code":3040},"bare"]}`,
+			reports.Header{Exceptions: []reports.Exception{{Code: 69}, {Message: "m"}, {}, {}, {Code: 3040},
+				{Message: "bare"}}}},
 		{"exceptions null", `{"exceptions":null}`, reports.Header{}},
 		{"exceptions an object", `{"exceptions":{"code":69}}`, reports.Header{Exceptions: []reports.Exception{{Code: 69}}}},
 		{"spec/requests: underscores, capitals",
@@ -351,6 +352,11 @@ func TestReadFile(t *testing.T) {
 		_, err := reports.NewReader(strings.NewReader(text))
 		assert.ErrorIs(t, err, datacite.ErrInvalid, text)
 	}
+	lost := iotest.ErrReader(errLost)
+	_, err = reports.NewReader(lost)
+	require.EqualError(t, err, "reports.NewReader: "+errLost.Error())
+	_, _, err = reports.ReadFile(lost)
+	require.EqualError(t, err, "reports.ReadFile: "+errLost.Error())
 	_, _, err = reports.ReadFile(nil)
 	require.ErrorContains(t, err, "r: is nil")
 	_, err = reports.NewReader(nil)

@@ -68,7 +68,7 @@ func (s *submission) correct(ctx context.Context, d delivery.Run) (replanned boo
 	if err := s.compare(ctx, c); err != nil {
 		return false, err
 	}
-	if s.options.RefuseLower && s.past.compared {
+	if s.options.RefuseLower {
 		if err := lower(c); err != nil {
 			return false, err
 		}

@@ -438,4 +438,9 @@ func TestNoSecretInAnyFile(t *testing.T) {
 	require.Error(t, err)
 	look()
 	assert.False(t, strings.Contains(err.Error(), secret))
+	_, err = client.Submit(t.Context(), header("Example", time.September), func(yield func(reports.Dataset, error) bool) {
+		yield(reports.Dataset{}, errors.New("GET /rows?token="+secret))
+	}, opts)
+	require.ErrorContains(t, err, "GET /rows")
+	assert.False(t, strings.Contains(err.Error(), secret))
 }

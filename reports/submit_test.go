@@ -577,6 +577,38 @@ func TestAWriteWithoutAConnection(t *testing.T) {
 	})
 }
 
+// TestAWriteThatNeverArrives is sent five times. What became of the last one is known by then; only a PUT
+// may have removed the old report.
+func TestAWriteThatNeverArrives(t *testing.T) {
+	for method, tt := range map[string]struct {
+		state reports.SubmitState
+		sent  []string
+	}{
+		http.MethodPut:  {reports.SubmitUnclear, slices.Repeat([]string{"PUT"}, 5)},
+		http.MethodPost: {reports.SubmitIncomplete, append([]string{"PUT"}, slices.Repeat([]string{"POST"}, 5)...)},
+	} {
+		onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
+			var sent []string
+			n.before = func(r *http.Request) error {
+				if r.Method == http.MethodGet {
+					return nil
+				}
+				if sent = append(sent, r.Method); r.Method == method {
+					return errLost
+				}
+				return nil
+			}
+			_, err := c.Submit(t.Context(), header("Example", time.October), datasets(4), &reports.SubmitOptions{MaxDatasets: 2})
+			e, ok := errors.AsType[*reports.SubmitError](err)
+			require.True(t, ok, "%v", err)
+			assert.Equal(t, tt.state, e.State)
+			assert.Equal(t, tt.sent, sent)
+			require.ErrorIs(t, err, errLost)
+			assert.NotContains(t, err.Error(), "not known")
+		})
+	}
+}
+
 // TestARunIsDisturbed by another program, whose subset comes between its own.
 func TestARunIsDisturbed(t *testing.T) {
 	onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
