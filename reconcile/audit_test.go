@@ -371,6 +371,25 @@ func TestAuditOfAPart(t *testing.T) {
 		assert.Equal(t, map[string][]reconcile.DifferenceKind{"10.5072/h000007": {reconcile.KindChanged}},
 			differ(t, srv.Reconcile().Audit(t.Context(), h.all(), opts)))
 		assert.Equal(t, 2, len(srv.Requests())-before)
+		// If the source says nothing of metadata, none are listed: a DOI of which an Adapter says some is read.
+		urls := holding{}
+		for name := range h {
+			urls[name] = reconcile.Desired{DOI: name, URL: whole[name].URL}
+		}
+		before = len(srv.Requests())
+		brief := &reconcile.AuditOptions{Prefix: opts.Prefix, Kinds: []reconcile.DifferenceKind{reconcile.KindChanged},
+			Adapt: func(d *reconcile.Desired, _ *dois.Record) error {
+				switch d.DOI {
+				case "10.5072/h000007":
+					d.Metadata = h[d.DOI].Metadata
+				case "10.5072/h000008":
+					d.Clear = []string{"version"}
+				}
+				return nil
+			}}
+		assert.Equal(t, map[string][]reconcile.DifferenceKind{"10.5072/h000007": {reconcile.KindChanged}},
+			differ(t, srv.Reconcile().Audit(t.Context(), urls.all(), brief)))
+		assert.Equal(t, 3, len(srv.Requests())-before)
 		for r, err := range srv.Reconcile().EnsureAll(t.Context(),
 			reconcile.Corrections(srv.Reconcile().Audit(t.Context(), h.all(), opts)), &reconcile.Options{Adapt: opts.Adapt}) {
 			require.NoError(t, err)

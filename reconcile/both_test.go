@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -98,34 +99,49 @@ func TestBothWritesOfACorrectionArrive(t *testing.T) {
 // Where the first of both writes leaves the XML as it is, what it changes tells whether it has arrived.
 func TestTheFirstWriteOfACorrectionIsSentUntilItArrives(t *testing.T) {
 	const attempts = 5
-	for _, kind := range []datacitetest.FaultKind{datacitetest.FaultDropBefore, datacitetest.FaultDropAfter} {
-		for from := range 2 {
-			t.Run(fmt.Sprint(kind, from), func(t *testing.T) {
-				onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
-					_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/rich", URL: "https://example.org/",
-						Event: dois.EventPublish, Record: rich(), Container: &dois.Container{Title: "Ice Notes", Type: "Series"}})
-					require.NoError(t, err)
-					before := writes(srv)
-					srv.SetFaults(failing(1+from, 1+from+attempts, datacitetest.Fault{Kind: kind}))
-					file := []string{"https://example.org/a.csv"}
-					for o, err := range srv.Reconcile().EnsureAll(t.Context(), each([]reconcile.Desired{{DOI: "10.5072/rich",
-						ContentURL: file, Container: &dois.Container{}, Metadata: &metadata.Record{
-							GeoLocations: []metadata.GeoLocation{{Polygons: metadata.Polygons{square(), square()}}}}}}),
-						&reconcile.Options{AllowLoss: true}) {
+	places := []metadata.GeoLocation{{Polygons: metadata.Polygons{square(), square()}}}
+	file := []string{"https://example.org/a.csv"}
+	for name, desired := range map[string]reconcile.Desired{
+		"attributes": {ContentURL: file, Container: &dois.Container{}, Metadata: &metadata.Record{GeoLocations: places}},
+		// which the XML no longer has, and the JSON keeps
+		"a language": {Clear: []string{"language"}, Metadata: &metadata.Record{GeoLocations: places}},
+	} {
+		for _, kind := range []datacitetest.FaultKind{datacitetest.FaultDropBefore, datacitetest.FaultDropAfter} {
+			for from := range 2 {
+				t.Run(fmt.Sprint(name, kind, from), func(t *testing.T) {
+					onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
+						made, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/rich", URL: "https://example.org/",
+							Event: dois.EventPublish, Record: rich(), Container: &dois.Container{Title: "Ice Notes", Type: "Series"}})
 						require.NoError(t, err)
-						require.NoError(t, o.Err)
-						assert.Equal(t, reconcile.RoadBoth, o.Road)
-						assert.Equal(t, file, o.Record.ContentURL)
-						assert.Zero(t, o.Record.Container)
-						assert.Equal(t, 2, strings.Count(string(o.Record.MetadataXML), "<geoLocationPolygon>"))
-					}
-					sent := 2 + attempts
-					if kind == datacitetest.FaultDropAfter && from == 0 {
-						sent-- // it has arrived
-					}
-					assert.Equal(t, sent, writes(srv)-before)
+						if desired.Clear != nil {
+							_, err = srv.DOIs().Update(t.Context(), made.DOI, &dois.Draft{AllowOtherDOI: true,
+								MetadataXML: bytes.Replace(made.MetadataXML, []byte("  <language>eng</language>\n"), nil, 1)})
+							require.NoError(t, err)
+						}
+						before := writes(srv)
+						srv.SetFaults(failing(1+from, 1+from+attempts, datacitetest.Fault{Kind: kind}))
+						desired.DOI = made.DOI
+						for o, err := range srv.Reconcile().EnsureAll(t.Context(), each([]reconcile.Desired{desired}),
+							&reconcile.Options{AllowLoss: true}) {
+							require.NoError(t, err)
+							require.NoError(t, o.Err)
+							assert.Equal(t, reconcile.RoadBoth, o.Road)
+							if desired.Clear != nil {
+								assert.Empty(t, o.Record.Language)
+							} else {
+								assert.Equal(t, file, o.Record.ContentURL)
+								assert.Zero(t, o.Record.Container)
+							}
+							assert.Equal(t, 2, strings.Count(string(o.Record.MetadataXML), "<geoLocationPolygon>"))
+						}
+						sent := 2 + attempts
+						if kind == datacitetest.FaultDropAfter && (from == 0 || desired.Clear != nil) {
+							sent-- // it has arrived
+						}
+						assert.Equal(t, sent, writes(srv)-before)
+					})
 				})
-			})
+			}
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 	}
 	changes := metadata.Diff(c.shown(c.asJSON), c.shown(&found.Record))
 	emptied := c.emptied()
-	invisible := hasInvisible(bytes.TrimPrefix(found.MetadataXML, []byte("\ufeff")))
+	invisible := hasInvisible(found.MetadataXML)
 	// What the JSON does not show.
 	inXML := c.Metadata != nil && needsXML(pick(c.Metadata, refusedInJSON), datacite.CodeJSON)
 	if len(changes) == 0 && !invisible && emptied == nil && !inXML {
@@ -72,19 +72,22 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 			}
 		}
 	}
-	if inXML && len(changes) == 0 && c.xml != nil {
-		c.changes = append(c.changes, slices.DeleteFunc(metadata.DiffXML(c.asXML, normal(c.xml)),
-			func(change metadata.Change) bool { return change.Desired == "" })...)
-	}
-	if invisible && c.xml != nil {
-		c.changes = append(c.changes, c.invisible()...)
+	if inXML && c.xml != nil {
+		c.changes = append(c.changes, slices.DeleteFunc(metadata.DiffXML(pick(c.asXML, refusedInJSON), pick(c.xml, refusedInJSON)),
+			func(change metadata.Change) bool {
+				return change.Desired == "" || concerns(changes, propertyOf(change.Path))
+			})...)
 	}
 	for _, change := range changes {
 		name := propertyOf(change.Path)
 		if c.xml == nil || !sameJSON(field(c.asXML, name), field(normal(c.xml), name)) &&
-			!sameJSON(field(c.asJSON, name), field(normal(&found.Record), name)) {
+			!sameJSON(field(c.asJSON, name), field(normal(&found.Record), name)) ||
+			slices.Contains(sticky, name) && isEmpty(field(c.asJSON, name)) {
 			c.changes = append(c.changes, change)
 		}
+	}
+	if invisible && c.xml != nil {
+		c.changes = append(c.changes, c.invisible()...)
 	}
 	for _, name := range emptied {
 		if c.asXML == nil || isEmpty(field(c.asXML, name)) {
@@ -116,7 +119,7 @@ func (c *comparison) emptied() (names []string) {
 // removal are the changes that leave nothing of a property in either form, beside the changes that are known: of values
 // that are only in the XML, and of empty ones.
 func (c *comparison) removal(name string, known []metadata.Change) []metadata.Change {
-	if slices.ContainsFunc(known, func(change metadata.Change) bool { return propertyOf(change.Path) == name }) {
+	if concerns(known, name) {
 		return nil
 	}
 	stored := normal(cmpRecord(c.xml))
@@ -147,6 +150,16 @@ func hasBlanks(list reflect.Value) bool {
 // isInvisible finds characters such as a zero-width space.
 func isInvisible(r rune) bool { return r > unicode.MaxASCII && unicode.Is(unicode.Cf, r) }
 
+// visible is a text without its invisible characters.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if isInvisible(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
 func hasInvisible(text []byte) bool {
 	for i, c := range text {
 		if c > unicode.MaxASCII {
@@ -160,7 +173,8 @@ func hasInvisible(text []byte) bool {
 // the identifiers without them.
 func (c *comparison) invisible() []metadata.Change {
 	return slices.DeleteFunc(metadata.DiffXML(c.asXML, normal(c.xml)), func(change metadata.Change) bool {
-		return !strings.ContainsFunc(change.Found, isInvisible) || strings.ContainsFunc(change.Desired, isInvisible)
+		return !strings.ContainsFunc(change.Found, isInvisible) || strings.ContainsFunc(change.Desired, isInvisible) ||
+			slices.Contains(c.changes, change)
 	})
 }
 
@@ -238,9 +252,7 @@ func (c *comparison) compareXML() []metadata.Change {
 	}
 	for _, name := range sticky {
 		said, stored := field(c.Metadata, name).String(), field(&c.found.Record, name).String()
-		if said == "" && stored != "" && !slices.ContainsFunc(changes, func(change metadata.Change) bool {
-			return change.Path == name
-		}) {
+		if said == "" && stored != "" && !concerns(changes, name) {
 			changes = append(changes, metadata.Change{Path: name, Found: stored})
 		}
 	}
@@ -279,9 +291,11 @@ func (c *comparison) metadataChanges() (names []string) {
 	return names
 }
 
-// changes reports whether an attribute or a property changes.
-func (c *comparison) has(path string) bool {
-	return slices.ContainsFunc(c.changes, func(change metadata.Change) bool { return propertyOf(change.Path) == path })
+// has reports whether an attribute or a property changes.
+func (c *comparison) has(name string) bool { return concerns(c.changes, name) }
+
+func concerns(changes []metadata.Change, name string) bool {
+	return slices.ContainsFunc(changes, func(change metadata.Change) bool { return propertyOf(change.Path) == name })
 }
 
 // oldSchema reports whether a record names a schema version before 4. A record that was

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/metadata"
@@ -65,10 +66,13 @@ func (c *comparison) unseenIn(name string) (changes []metadata.Change) {
 	return changes
 }
 
-// desires reports whether a list that is desired has an item near its place, in other spellings.
+// desires reports whether a list that is desired has an item near its place, in other spellings or without invisible
+// characters.
 func (c *comparison) desires(name string, place int, item *metadata.Record) bool {
 	for i := max(0, place-reach); i < min(field(c.asXML, name).Len(), place+reach); i++ {
-		if len(metadata.DiffXML(alone(name, c.asXML, i), item)) == 0 {
+		if !slices.ContainsFunc(metadata.DiffXML(alone(name, c.asXML, i), item), func(change metadata.Change) bool {
+			return change.Desired != visible(change.Found)
+		}) {
 			return true
 		}
 	}

@@ -215,6 +215,72 @@ func TestWhatOnlyTheXMLHadIsNamed(t *testing.T) {
 	})
 }
 
+// Items that the service shows alike stay as they are in the XML, each at its place.
+func TestEqualItemsStay(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		one := "<creator><creatorName>Hopper, Grace</creatorName><nameIdentifier nameIdentifierScheme=\"ORCID\">"
+		document := strings.Replace(xmlRecord, "<creator><creatorName>Hopper, Grace</creatorName></creator>",
+			one+"0000-0001-2345-6789</nameIdentifier></creator>"+one+"https://orcid.org/0000-0001-2345-6789</nameIdentifier>"+
+				"</creator>"+strings.Replace(one, "Hopper, Grace", "<![CDATA[Hopper, Grace]]>", 1)+
+				"https://orcid.org/0000-0001-2345-6789</nameIdentifier></creator>", 1)
+		_, err := srv.MDS().Register(t.Context(), "10.5072/xml", "https://example.org/", mds.XML([]byte(document)), nil)
+		require.NoError(t, err)
+		before, err := srv.DOIs().Get(t.Context(), "10.5072/xml", &dois.GetOptions{Detail: true})
+		require.NoError(t, err)
+		require.Equal(t, before.Creators[0], before.Creators[1])
+		require.Equal(t, before.Creators[0], before.Creators[2])
+		done, err := srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: "10.5072/xml",
+			Metadata: &metadata.Record{Creators: append(before.Creators, metadata.Creator{Name: "Ice Group"})}}, nil)
+		require.NoError(t, err)
+		assert.Equal(t, strings.Replace(string(before.MetadataXML), "\n  </creators>", "\n    <creator>\n      "+
+			"<creatorName>Ice Group</creatorName>\n    </creator>\n  </creators>", 1), string(done.Record.MetadataXML))
+	})
+}
+
+// Characters that nobody sees are removed, also where only the stored XML has them.
+func TestInvisibleCharacters(t *testing.T) {
+	related := func(name string) []metadata.RelatedIdentifier {
+		return []metadata.RelatedIdentifier{{RelatedIdentifier: name, RelatedIdentifierType: metadata.IdentifierDOI,
+			RelationType: metadata.RelationIsPartOf}}
+	}
+	const soft, other = "Gla\u00adciers", "10.5072/other"
+	for _, isXML := range []bool{false, true} {
+		for name, tt := range map[string]struct {
+			desired metadata.Record
+			changes []metadata.Change
+		}{
+			"of an identifier": {metadata.Record{RelatedIdentifiers: related(other)}, []metadata.Change{
+				{Path: "relatedIdentifiers[0].relatedIdentifier", Desired: other, Found: other + "\u200b"}}},
+			"of a title": {metadata.Record{Titles: []metadata.Title{{Title: "Glaciers"}}}, []metadata.Change{
+				{Path: "titles[0].title", Desired: "Glaciers", Found: soft}}},
+			"none": {metadata.Record{Version: "2"}, []metadata.Change{{Path: "version", Desired: "2"}}},
+			"other ones": {metadata.Record{Titles: []metadata.Title{{Title: soft + "\u00ad"}}}, []metadata.Change{
+				{Path: "titles[0].title", Desired: soft + "\u00ad", Found: soft}}},
+		} {
+			t.Run(fmt.Sprint(name, isXML), func(t *testing.T) {
+				onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+					stored := complete(soft)
+					stored.RelatedIdentifiers = related(other + "\u200b")
+					d := &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/", Event: dois.EventPublish, Record: stored}
+					if isXML {
+						data, err := stored.XML()
+						require.NoError(t, err)
+						d.Record, d.MetadataXML = metadata.Record{}, data
+					}
+					_, err := srv.DOIs().Create(t.Context(), d)
+					require.NoError(t, err)
+					done, err := srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: "10.5072/a", Metadata: &tt.desired}, nil)
+					require.NoError(t, err)
+					assert.Equal(t, tt.changes, done.Changes)
+					again, err := srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: "10.5072/a", Metadata: &tt.desired}, nil)
+					require.NoError(t, err)
+					assert.Empty(t, again.Changes)
+				})
+			})
+		}
+	}
+}
+
 // The service has no way to write only if nothing has changed. Somebody else's write in between is named.
 func TestSomebodyElseWritesInBetween(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
