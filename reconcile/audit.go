@@ -372,7 +372,7 @@ func (a *audit) batches() iter.Seq2[[]pair, error] {
 		size := 0
 		for p, err := range a.pairs() {
 			if err != nil {
-				_ = (batch == nil || yield(batch, nil)) && yield(nil, err)
+				yield(nil, err)
 				return
 			}
 			batch, size = append(batch, p), size+len(p.desired)+len(p.found)

@@ -101,10 +101,15 @@ func TestTheFirstWriteOfACorrectionIsSentUntilItArrives(t *testing.T) {
 	const attempts = 5
 	places := []metadata.GeoLocation{{Polygons: metadata.Polygons{square(), square()}}}
 	file := []string{"https://example.org/a.csv"}
+	r := rich()
+	r.DOI, r.Language, r.GeoLocations = "10.5072/rich", "", places
+	document, err := r.XML()
+	require.NoError(t, err)
 	for name, desired := range map[string]reconcile.Desired{
 		"attributes": {ContentURL: file, Container: &dois.Container{}, Metadata: &metadata.Record{GeoLocations: places}},
 		// which the XML no longer has, and the JSON keeps
-		"a language": {Clear: []string{"language"}, Metadata: &metadata.Record{GeoLocations: places}},
+		"a language":        {Clear: []string{"language"}, Metadata: &metadata.Record{GeoLocations: places}},
+		"a language of XML": {XML: document},
 	} {
 		for _, kind := range []datacitetest.FaultKind{datacitetest.FaultDropBefore, datacitetest.FaultDropAfter} {
 			for from := range 2 {
@@ -113,7 +118,7 @@ func TestTheFirstWriteOfACorrectionIsSentUntilItArrives(t *testing.T) {
 						made, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/rich", URL: "https://example.org/",
 							Event: dois.EventPublish, Record: rich(), Container: &dois.Container{Title: "Ice Notes", Type: "Series"}})
 						require.NoError(t, err)
-						if desired.Clear != nil {
+						if desired.ContentURL == nil {
 							_, err = srv.DOIs().Update(t.Context(), made.DOI, &dois.Draft{AllowOtherDOI: true,
 								MetadataXML: bytes.Replace(made.MetadataXML, []byte("  <language>eng</language>\n"), nil, 1)})
 							require.NoError(t, err)
@@ -126,7 +131,7 @@ func TestTheFirstWriteOfACorrectionIsSentUntilItArrives(t *testing.T) {
 							require.NoError(t, err)
 							require.NoError(t, o.Err)
 							assert.Equal(t, reconcile.RoadBoth, o.Road)
-							if desired.Clear != nil {
+							if desired.ContentURL == nil {
 								assert.Empty(t, o.Record.Language)
 							} else {
 								assert.Equal(t, file, o.Record.ContentURL)
@@ -150,8 +155,10 @@ func TestTheFirstWriteOfACorrectionIsSentUntilItArrives(t *testing.T) {
 func TestTheSecondWriteOutlastsTheContext(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fails   int
+		fault   datacitetest.Fault
 		arrives bool
-	}{"soon": {7, true}, "never": {1000, false}} {
+	}{"soon": {7, datacitetest.Fault{}, true}, "never": {1000, datacitetest.Fault{}, false},
+		"in an hour": {1000, datacitetest.Fault{Kind: datacitetest.FaultDelay, Delay: time.Hour}, false}} {
 		t.Run(name, func(t *testing.T) {
 			onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
 				desired, _, after := registerOdd(t, srv)
@@ -163,12 +170,13 @@ func TestTheSecondWriteOutlastsTheContext(t *testing.T) {
 					}
 					cancel(errors.New("shutting down"))
 					if written <= tt.fails {
-						return &datacitetest.Fault{Status: 503}
+						return &tt.fault
 					}
 					return nil
 				}).When(datacitetest.Writes))
 				o, err := srv.Reconcile().Ensure(ctx, desired, nil)
 				assert.LessOrEqual(t, time.Since(begun), time.Minute)
+				time.Sleep(tt.fault.Delay) // until the service has responded
 				if tt.arrives {
 					require.NoError(t, err)
 					assert.Equal(t, after, storedXML(t, srv))

@@ -131,7 +131,7 @@ func (c *Client) EnsureAll(ctx context.Context, desired iter.Seq2[Desired, error
 		case err != nil:
 		case desired == nil:
 			err = datacite.Invalidf("desired", datacite.CodeMissing, "is nil")
-		case min(run.opts.Workers, run.opts.Rounds) < 0 || run.opts.Pause < 0:
+		case min(int64(run.opts.Workers), int64(run.opts.Rounds), int64(run.opts.Pause)) < 0:
 			err = datacite.Invalidf("Options", datacite.CodeLimit, "has a negative Workers, Rounds or Pause")
 		default:
 			run.give = func(t *task) bool { return yield(&t.Outcome, nil) }

@@ -209,10 +209,18 @@ func TestEnsureAllKeepsWorkersInBounds(t *testing.T) {
 			mu.Unlock()
 			return srv.HTTPClient().Transport.RoundTrip(req)
 		}))
-		for _, err := range c.EnsureAll(t.Context(), wantedItems(20), &reconcile.Options{Workers: 3}) {
+		begun := time.Now()
+		var all []reconcile.Desired
+		for i := range 19 {
+			w := wantedItem(i)
+			w.New = true
+			all = append(all, w)
+		}
+		for _, err := range c.EnsureAll(t.Context(), each(all), &reconcile.Options{Workers: 3}) {
 			require.NoError(t, err)
 		}
 		assert.Equal(t, 3, most)
+		assert.Equal(t, 7*time.Second, time.Since(begun), "the first of a prefix is created alone")
 	})
 }
 
@@ -589,6 +597,8 @@ func TestEnsureAllUnderRandomFaults(t *testing.T) {
 // DOIs of others that the account does not see, and one that is removed between look and write, do not stop the others.
 func TestDOIsOfOthers(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		unseen := wantedItem(5).DOI
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"state":"draft","client":"other.repo"}`, unseen)))
 		for _, i := range []int{0, 1, 2, 7} {
 			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil,
 				`{"doi":%q,"state":"findable","url":"https://theirs.example/","client":"other.repo"}`, wantedItem(i).DOI)))
@@ -608,6 +618,9 @@ func TestDOIsOfOthers(t *testing.T) {
 			require.NoError(t, err)
 			if e.Desired.DOI == removed {
 				require.ErrorIs(t, e.Err, datacite.ErrNotFound)
+			} else if e.Desired.DOI == unseen {
+				require.ErrorIs(t, e.Err, datacite.ErrConflict)
+				require.ErrorContains(t, e.Err, "the DOI exists, and the account does not see it")
 			} else if e.Err != nil {
 				require.ErrorIs(t, e.Err, datacite.ErrForbidden)
 				require.ErrorContains(t, e.Err, "belongs to another account")
@@ -713,6 +726,47 @@ func TestEnsureAllEndsWithAnError(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What is refused for good holds nobody up, whatever the response says.
+func TestARefusalIsNotWaitedFor(t *testing.T) {
+	onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
+		srv.SetFaults(datacitetest.Faults(func(int, *http.Request) *datacitetest.Fault {
+			return &datacitetest.Fault{Status: 422, RetryAfter: time.Minute}
+		}).When(datacitetest.Writes))
+		begun := time.Now()
+		for o, err := range srv.Reconcile().EnsureAll(t.Context(), wantedItems(10), nil) {
+			require.NoError(t, err)
+			require.ErrorIs(t, o.Err, datacite.ErrInvalid)
+		}
+		assert.Zero(t, time.Since(begun))
+	})
+}
+
+// A DOI that waits for the first of its prefix ends with the context.
+func TestTheContextEndsBeforeTheFirstOfAPrefixIsCreated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		asked := 0
+		c := clientOf(t, srv, datacitetest.Password, tripper(func(req *http.Request) (*http.Response, error) {
+			if req.Method == http.MethodPost {
+				asked++
+				time.Sleep(time.Second)
+				cancel()
+				time.Sleep(time.Second) // it takes no notice
+			}
+			return srv.HTTPClient().Transport.RoundTrip(req)
+		}))
+		var end error
+		for o, err := range c.EnsureAll(ctx, wantedItems(2), nil) {
+			if end = err; o != nil {
+				require.ErrorIs(t, o.Err, context.Canceled)
+			}
+		}
+		require.ErrorIs(t, end, context.Canceled)
+		assert.Equal(t, 1, asked)
+	})
 }
 
 // The error of the last try matches that of an earlier one which may have had its effect.

@@ -61,6 +61,8 @@ func TestCorrectionsOfARecordThatCameAsJSON(t *testing.T) {
 		r.GeoLocations = []metadata.GeoLocation{{Polygons: metadata.Polygons{square(), square()}}}
 	})
 	other := []metadata.AlternateIdentifier{{AlternateIdentifier: "A-2", AlternateIdentifierType: "Accession"}}
+	withURL := append(slices.Clone(other),
+		metadata.AlternateIdentifier{AlternateIdentifier: "https://example.org/", AlternateIdentifierType: "URL"})
 	letters := &dois.Container{Title: "Ice Letters", Type: "Series"}
 	for name, tt := range map[string]struct {
 		desired reconcile.Desired
@@ -90,6 +92,8 @@ func TestCorrectionsOfARecordThatCameAsJSON(t *testing.T) {
 				"fundingReferences[0].funderIdentifierType would be missing in the JSON"}},
 		"other names": {reconcile.Desired{Metadata: &record{AlternateIdentifiers: other}},
 			"alternateIdentifiers[0].alternateIdentifier A-1>A-2", dois.Draft{Record: record{AlternateIdentifiers: other}}, nil},
+		"other names, one of which is the URL": {reconcile.Desired{Metadata: &record{AlternateIdentifiers: withURL}},
+			"alternateIdentifiers[0].alternateIdentifier A-1>A-2", dois.Draft{Record: record{AlternateIdentifiers: withURL}}, nil},
 		"no other names": {reconcile.Desired{Clear: []string{"alternateIdentifiers", "version"}},
 			"alternateIdentifiers[0] A-1; Accession>, version 1>",
 			dois.Draft{Clear: []string{"alternateIdentifiers", "version"}}, nil},
@@ -187,6 +191,7 @@ func TestNewRecordsInEachForm(t *testing.T) {
 	_, err := datacitetest.NewServer(&datacitetest.Options{NoPort: true}).Reconcile().Ensure(t.Context(),
 		reconcile.Desired{DOI: "10.5072/new", State: "gone"}, nil)
 	require.ErrorIs(t, err, datacite.ErrInvalid)
+	require.ErrorContains(t, err, "desired[0].State: is \"gone\"")
 }
 
 // XML of an old schema is upgraded on the way, as it stands or corrected.

@@ -72,6 +72,25 @@ func TestRepair(t *testing.T) {
 	})
 }
 
+// A source of XML is audited and repaired as XML.
+func TestRepairOfXML(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		h := newHolding(3)
+		h.write(t, srv)
+		for name, w := range h {
+			if name == "10.5072/h000001" {
+				w.Metadata.Titles = []metadata.Title{{Title: "New"}}
+			}
+			w.Metadata.DOI = name
+			h[name] = asXML(t, w)
+		}
+		changed, failed := mended(t, srv.Reconcile().EnsureAll(t.Context(),
+			reconcile.Corrections(h.audit(t.Context(), srv.Reconcile())), nil))
+		assert.Equal(t, []int{1, 0}, []int{changed, failed})
+		assert.Empty(t, differ(t, h.audit(t.Context(), srv.Reconcile())))
+	})
+}
+
 // writes counts the requests that write.
 func writes(srv *datacitetest.Server) (n int) {
 	for _, r := range srv.Requests() {

@@ -98,6 +98,12 @@ func TestTheRestOfADocumentStaysByteForByte(t *testing.T) {
 				"<d:date dateType=\"Collected\">c. 1850</d:date>\n    " +
 				"<date xmlns=\"http://datacite.org/schema/kernel-4\" dateType=\"Created\">2019</date>\n", reconcile.RoadXML,
 		},
+		"the type": {
+			reconcile.Desired{Metadata: &metadata.Record{Types: metadata.Types{
+				ResourceTypeGeneral: metadata.ResourceTypeDataset, ResourceType: "Table"}}},
+			"<d:resourceType resourceTypeGeneral=\"Dataset\"/>", "<resourceType xmlns=\"http://datacite.org/schema/kernel-4\" " +
+				"resourceTypeGeneral=\"Dataset\">Table</resourceType>", reconcile.RoadXML,
+		},
 		"a document": {reconcile.Desired{XML: []byte(strings.Replace(odd, "lenght", "length", 1))}, "lenght", "length",
 			reconcile.RoadXML},
 		"a document without what JSON keeps": {

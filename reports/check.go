@@ -125,7 +125,7 @@ func (v *validator) encode(dst []byte, i int, d *Dataset) []byte {
 		return dst
 	}
 	v.size(i, len(entry)-len(dst))
-	if v.warn != nil && bytes.Contains(entry[len(dst):], []byte(lostText)) {
+	if bytes.Contains(entry[len(dst):], []byte(lostText)) {
 		v.utf8(i, d)
 	}
 	return entry

@@ -44,6 +44,9 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 		{"413, too large for a gateway", 413, `<html><title>413 Request Entity Too Large</title>`, datacite.ErrTooLarge,
 			"set SubmitOptions.MaxDatasets below 2"},
 		{"422", 422, `{"report_id":["can't be blank"]}`, datacite.ErrInvalid, "report_id: can't be blank"},
+		{"500: Invalid encoding", 500, `{"status":400,"title":"Invalid encoding"}`, datacite.ErrServer, "Invalid encoding"},
+		{"500: Data too long", 500, `{"status":400,"title":"Data too long"}`, datacite.ErrServer, "Data too long"},
+		{"500: Invalid request parameters", 500, `{"status":400,"title":"Invalid request parameters"}`, datacite.ErrServer, "Invalid request parameters"},
 		{"500 about the request itself", 500, `{"status":400,"title":"invalid date"}`, datacite.ErrServer, "invalid date"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,6 +79,21 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a gateway says about the request may pass.
+func TestAGatewayIsAskedAgain(t *testing.T) {
+	onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
+		first := once(http.MethodPut)
+		n.instead = func(r *http.Request) *http.Response {
+			if !first(r) {
+				return nil
+			}
+			return refusing(502, `{"status":400,"title":"invalid date"}`)(r)
+		}
+		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), nil)
+		require.NoError(t, err)
+	})
 }
 
 // Subsets that another release of a compressor made, or cut elsewhere, have other checksums. A run

@@ -473,6 +473,15 @@ func TestRefusedTokens(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrForbidden)
 		assert.Equal(t, expired, errors.Is(err, reports.ErrTokenExpired), token)
 	}
+	token := ""
+	c := respondingWith(t, &datacite.Config{TokenSource: func(context.Context) (string, error) { return token, nil }},
+		403, "application/json", func(context.Context) io.ReadCloser {
+			return io.NopCloser(strings.NewReader(`{"errors":[{"title":"Access is denied"}]}`))
+		})
+	for _, token = range []string{jwt(time.Now().Add(time.Hour)), "opaque"} {
+		_, err := c.Put(t.Context(), id, report("Example", 1))
+		assert.Equal(t, token == "opaque", errors.Is(err, reports.ErrTokenExpired), "each token for itself")
+	}
 }
 
 func TestTokenExpiry(t *testing.T) {

@@ -260,6 +260,11 @@ func TestJSONBothWays(t *testing.T) {
 	for _, v := range []any{new(reports.Header), new(reports.Performance), new(reports.Instance)} {
 		assert.Error(t, json.Unmarshal([]byte(`[7]`), v), "%T", v)
 	}
+	for _, v := range []json.Unmarshaler{new(reports.Report), new(reports.Header), new(reports.Dataset), new(reports.Period),
+		new(reports.Performance), new(reports.Instance), new(reports.CountryCounts), new(reports.TypedValue),
+		new(reports.Exception), new(reports.NameValue)} {
+		assert.Error(t, v.UnmarshalJSON([]byte(`{"a":1`)), "%T", v)
+	}
 }
 
 func roundTrip[T any](t *testing.T, value T) {

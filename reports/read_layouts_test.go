@@ -439,6 +439,11 @@ func TestReportsThatInflateWithoutEndAreStopped(t *testing.T) {
 	r, err := c.Open(t.Context(), id)
 	require.NoError(t, err)
 	assert.Len(t, collect(t, r.All()), limit/4+1)
+	document := `{"report":{` + plainHeader + `,"report-datasets":[` + some + `]}}`
+	for less, want := range []error{nil, datacite.ErrTooLarge} {
+		_, err = inMemory(t, document, &datacite.Config{MaxReport: int64(len(document) - less)}).Get(t.Context(), id)
+		assert.ErrorIs(t, err, want, "the limit is what may be read")
+	}
 }
 
 // inMemory is a client whose service responds with a document, without a network.

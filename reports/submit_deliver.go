@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -242,13 +243,7 @@ func neverSent(err error) bool {
 // request, which it would refuse again.
 func permanent(err error) bool {
 	e, ok := errors.AsType[*datacite.Error](err)
-	if !ok || e.StatusCode != http.StatusInternalServerError {
-		return false
-	}
-	for _, text := range []string{"invalid date", "Invalid encoding", "Data too long", "Invalid request parameters"} {
-		if strings.Contains(e.Message, text) {
-			return true
-		}
-	}
-	return false
+	return ok && e.StatusCode == http.StatusInternalServerError &&
+		slices.ContainsFunc([]string{"invalid date", "Invalid encoding", "Data too long", "Invalid request parameters"},
+			func(text string) bool { return strings.Contains(e.Message, text) })
 }

@@ -58,7 +58,7 @@ func (s *submission) listOthers(ctx context.Context) (others []*Summary, err err
 				others = append(others, r)
 			}
 		}
-		if err == nil || ctx.Err() != nil || !datacite.Temporary(err) || call.SettingsOf(ctx).Outage.Over() {
+		if !datacite.Temporary(err) || call.SettingsOf(ctx).Outage.Over() {
 			break
 		}
 	}
