@@ -2,7 +2,9 @@ package reconcile_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -216,6 +218,16 @@ func TestWhatOnlyTheXMLHadIsNamed(t *testing.T) {
 			}
 		}
 		assert.Contains(t, planned.Changes, gone)
+		far := desired
+		far.Metadata = &metadata.Record{}
+		for day := range 28 {
+			far.Metadata.Dates = append(far.Metadata.Dates,
+				metadata.Date{Date: fmt.Sprintf("2020-02-%02d", day+1), DateType: metadata.DateUpdated})
+		}
+		far.Metadata.Dates = append(far.Metadata.Dates, metadata.Date{Date: "c. 1850", DateType: metadata.DateCollected})
+		moved, err := srv.Reconcile().Ensure(t.Context(), far, &reconcile.Options{DryRun: true})
+		require.NoError(t, err)
+		assert.NotContains(t, moved.Changes, gone, "it is at another place")
 		assert.Equal(t, planned.Changes, done.Changes)
 		assert.Equal(t, []string{"dates[0]", "c. 1850; Collected"}, warned)
 	})
@@ -344,6 +356,49 @@ func TestAnAdapterHasItsOwnCopy(t *testing.T) {
 		}
 		assert.Equal(t, "Hopper, Grace", shared.Contributors[0].Name)
 		assert.Len(t, shared.Contributors, 1)
+	})
+}
+
+// An Adapter that adds to what it finds sees each form, so that what only one of them has stays. Its error is that of the
+// DOI, and what it says is checked.
+func TestAnAdapterSeesBothForms(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		_, err := srv.MDS().Register(t.Context(), "10.5072/odd", "https://example.org/odd", mds.XML([]byte(odd)), nil)
+		require.NoError(t, err)
+		desired := reconcile.Desired{DOI: "10.5072/odd", Metadata: &metadata.Record{}}
+		collected := func(r *dois.Record) bool {
+			return slices.ContainsFunc(r.Dates, func(d metadata.Date) bool { return d.DateType == metadata.DateCollected })
+		}
+		made, refused := metadata.Date{Date: "2019", DateType: metadata.DateCreated}, errors.New("refused")
+		var seen []bool
+		add := func(d *reconcile.Desired, found *dois.Record) error {
+			seen = append(seen, collected(found))
+			if d.Metadata.Dates = found.Dates; !slices.Contains(found.Dates, made) {
+				d.Metadata.Dates = append(slices.Clip(found.Dates), made)
+			}
+			return nil
+		}
+		_, err = srv.Reconcile().Ensure(t.Context(), desired, &reconcile.Options{
+			Adapt: func(d *reconcile.Desired, found *dois.Record) error {
+				if collected(found) {
+					return refused
+				}
+				return add(d, found)
+			}})
+		require.ErrorIs(t, err, refused)
+		seen = nil
+		done, err := srv.Reconcile().Ensure(t.Context(), desired, &reconcile.Options{Adapt: add})
+		require.NoError(t, err)
+		assert.Equal(t, []bool{false, true}, seen)
+		assert.Contains(t, string(done.Record.MetadataXML), "<d:date dateType=\"Collected\">c. 1850</d:date>")
+		assert.Contains(t, done.Record.Dates, made)
+		_, err = srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: "10.5072/new"}, &reconcile.Options{
+			Adapt: func(d *reconcile.Desired, _ *dois.Record) error {
+				d.State = "gone"
+				return nil
+			}})
+		require.ErrorIs(t, err, reconcile.ErrNotAsDesired)
+		require.ErrorContains(t, err, "a new DOI cannot become gone")
 	})
 }
 
