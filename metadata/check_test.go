@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -306,6 +307,13 @@ func TestRecord_Findings(t *testing.T) {
 				r.Creators = append(r.Creators, r.Creators[0])
 			}
 		}, []string{"warning limit creators"}},
+		{"a crowd of contributors", func(r *metadata.Record) {
+			r.Contributors = slices.Repeat([]metadata.Contributor{{Creator: metadata.Organization("X"),
+				ContributorType: metadata.ContributorOther}}, 10_001)
+		}, []string{"warning limit contributors"}},
+		{"as many as are known to be accepted", func(r *metadata.Record) {
+			r.Creators = slices.Repeat(r.Creators, 10_000)
+		}, nil},
 		{"white space alone", func(r *metadata.Record) { r.Version = " " }, []string{"warning lossy version"}},
 		{"a character that was lost", func(r *metadata.Record) { r.Version = "caf\ufffd" },
 			[]string{"warning encoding version"}},
@@ -529,9 +537,10 @@ func TestValidateXML_showsWhere(t *testing.T) {
 }
 
 func TestValidateXML_namesWhatIsMissing(t *testing.T) {
-	err := metadata.ValidateXML(strings.NewReader(resource("<resourceType/>")))
+	err := metadata.ValidateXML(strings.NewReader(resource(`<resourceType/><dates><date datType="Other"/></dates>`)))
 	for _, reason := range []string{"creators: a record needs a creator;", "titles: a record needs a title",
 		"publisher: the publisher is mandatory", "publicationYear: the year of publication is mandatory",
+		"column 55: types", "dates[0].date: <date> has no attribute datType; did you mean dateType?",
 		"doi: <identifier> is missing in <resource>", "types.resourceTypeGeneral: the general resource type is mandatory"} {
 		assert.ErrorContains(t, err, reason)
 	}

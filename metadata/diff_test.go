@@ -364,6 +364,7 @@ func TestDiff_ofNames(t *testing.T) {
 			creator{Name: ", Plato", NameType: metadata.NamePersonal, GivenName: "Plato"}.ORCID("0000-0001-5727-2427"), true},
 		{creator{Name: "J. Doe", FamilyName: "Doe", GivenName: "Jane"},
 			creator{Name: "Doe, Jane", FamilyName: "Doe", GivenName: "Jane"}, true},
+		{creator{Name: "Plato", GivenName: "Plato"}, named("Plato"), true},
 		{creator{FamilyName: "Doe", GivenName: "Jane"}, creator{Name: "Doe, Jane", FamilyName: "Doe", GivenName: "Jane"},
 			true},
 		{org("Smith &amp; Co"), org("Smith & Co"), true},
@@ -431,6 +432,18 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		return &metadata.Record{Creators: []metadata.Creator{
 			{Name: "A", NameIdentifiers: []metadata.NameIdentifier{{NameIdentifier: id, NameIdentifierScheme: "ORCID"}}}}}
 	}
+	university := func(id string) *metadata.Record {
+		return &metadata.Record{Creators: []metadata.Creator{{Name: "A", Affiliation: []metadata.Affiliation{{
+			Name: "U", AffiliationIdentifier: id, AffiliationIdentifierScheme: "ROR"}}}}}
+	}
+	press := func(id string) *metadata.Record {
+		return &metadata.Record{Publisher: metadata.Publisher{Name: "P", PublisherIdentifier: id,
+			PublisherIdentifierScheme: "ROR"}}
+	}
+	funder := func(id string) *metadata.Record {
+		return &metadata.Record{FundingReferences: []metadata.FundingReference{{
+			FunderName: "F", FunderIdentifier: id, FunderIdentifierType: metadata.FunderROR}}}
+	}
 	point := func(longitude string) *metadata.Record {
 		return &metadata.Record{GeoLocations: []metadata.GeoLocation{
 			{Point: metadata.Point{Longitude: metadata.Coordinate(longitude), Latitude: "1"}}}}
@@ -483,6 +496,9 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		{title, "a<i>b</i>", "<i>ab</i>", false},
 		{title, "<i>a</i>b", "<i>ab</i>", false},
 		{title, "x<5", "x", false},
+		{title, "a > b", "a b", false},
+		{title, "a < b", "a b", false},
+		{title, "a & b", "a b", false},
 		{size, "<z", "", true},
 		{size, "z", "", false},
 		{description, "a <i>b\r\nc", "a <i>b\nc</i>", true},
@@ -498,6 +514,13 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		{affiliation, "ß\\null>", "https://example.org/%C3%9F%5Cnull%3E", true},
 		{affiliation, "0000 0001 2240 3300", "https://example.org/0000%200001%202240%203300", true},
 		{affiliation, "0000 0001 2240 3300", "https://example.org/0000%200001%202240%203301", false},
+		{university, "04wxnsj81", "https://ror.org/04wxnsj81", true},
+		{university, "04wxnsj81", "https://ror.org/04wxnsj8", false},
+		{university, "no ROR", "", true},
+		{press, "04wxnsj81", "https://ror.org/04wxnsj81", true},
+		{press, "no ROR", "", true},
+		{funder, "04wxnsj81", "https://ror.org/04wxnsj81", true},
+		{funder, "no ROR", "", true},
 		{orcid, "no ORCID", "", true},
 		{orcid, "0000-0001-5727-2424", "", false}, // whose check digit the service does not look at
 		{point, ".25", "0.25", true},

@@ -58,6 +58,8 @@ func TestRecord_readsOddJSON(t *testing.T) {
 			`{"publisher":[1,2],"types":"Dataset","titles":[[1],true,{"title":{"a":1}}],"publicationYear":{},` +
 				`"geoLocations":[{"geoLocationPoint":"1 2"}],"sizes":[{"a":1},["b"]]}`,
 			record{Titles: []metadata.Title{{Title: "true"}, {}}, GeoLocations: []metadata.GeoLocation{{}}, Sizes: []string{}}},
+		{"award titles with their language", `{"fundingReferences":[{"awardTitle":{"__content__":"W","lang":"en"}},` +
+			`{"awardTitle":"V"}]}`, record{FundingReferences: []metadata.FundingReference{{AwardTitle: "W"}, {AwardTitle: "V"}}}},
 		{"years JSON numbers cannot write", `{"publicationYear":54}`, record{PublicationYear: "0054"}},
 		{"coordinates as numbers and strings",
 			`{"geoLocations":[{"geoLocationPoint":{"pointLongitude":-71.0320,"pointLatitude":"41.090"},
@@ -89,9 +91,8 @@ func TestParseJSON_refusesWhatIsNoRecord(t *testing.T) {
 		_, err := metadata.ParseJSON(strings.NewReader(text))
 		assert.ErrorIs(t, err, datacite.ErrInvalid, text)
 	}
-	_, err := metadata.ParseJSON(nil)
-	require.ErrorIs(t, err, datacite.ErrInvalid)
-	_, err = metadata.ParseJSON(iotest.ErrReader(fs.ErrClosed))
+	assert.EqualError(t, failure(metadata.ParseJSON(nil)), "datacite: r: is nil")
+	_, err := metadata.ParseJSON(iotest.ErrReader(fs.ErrClosed))
 	require.ErrorIs(t, err, fs.ErrClosed)
 	assert.NotErrorIs(t, err, datacite.ErrInvalid)
 }
@@ -132,6 +133,7 @@ func TestPolygons_JSON(t *testing.T) {
 		})
 	}
 	assert.ErrorIs(t, new(metadata.List[int]).UnmarshalJSON([]byte(`["a"]`)), datacite.ErrInvalid, "of no record")
+	assert.Error(t, new(metadata.Polygon).UnmarshalJSON([]byte(`[{"polygonPoint":`)))
 	assert.Error(t, new(metadata.Polygons).UnmarshalJSON([]byte(`[{"polygonPoint":`)))
 	assert.Equal(t, "2026", string(must(json.Marshal(metadata.YearOf(2026)))(t)))
 	assert.Error(t, new(metadata.Year).UnmarshalJSON([]byte(`"20`)))
@@ -194,10 +196,12 @@ func TestRecord_keepsAlternateIdentifiers(t *testing.T) {
 	acc, otherDOI := metadata.AlternateIdentifier{AlternateIdentifier: "acc-1", AlternateIdentifierType: "Accession"},
 		metadata.AlternateIdentifier{AlternateIdentifier: "10.5072/other", AlternateIdentifierType: "DOI"}
 	for text, want := range map[string]metadata.Record{
-		`{` + accession + `}`:                        {AlternateIdentifiers: list{acc}},
-		`{` + copied + `}`:                           {AlternateIdentifiers: list{acc}},
-		`{` + copied + `,` + accession + `}`:         {AlternateIdentifiers: list{acc}},
-		`{` + accession + `,` + copied + `}`:         {AlternateIdentifiers: list{acc}},
+		`{` + accession + `}`:                {AlternateIdentifiers: list{acc}},
+		`{` + copied + `}`:                   {AlternateIdentifiers: list{acc}},
+		`{` + copied + `,` + accession + `}`: {AlternateIdentifiers: list{acc}},
+		`{` + accession + `,` + copied + `}`: {AlternateIdentifiers: list{acc}},
+		`{` + copied + `,"alternateIdentifiers":["7",{"alternateIdentifier":"acc-1","alternateIdentifierType":"Accession"}]}`: {
+			AlternateIdentifiers: list{{AlternateIdentifier: "7"}, acc}},
 		`{` + copied + `,"alternateIdentifiers":[]}`: {AlternateIdentifiers: list{acc}},
 		`{"doi":"10.5072/x","identifiers":[` + other + `,"7"],` + accession + `}`: {DOI: "10.5072/x", AlternateIdentifiers: list{
 			acc, otherDOI, {AlternateIdentifier: "7"}}},

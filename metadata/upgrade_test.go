@@ -121,6 +121,13 @@ func TestUpgrade(t *testing.T) {
 				`London</affiliation></contributor></contributors>` +
 				funded("<funderName>Treasury</funderName>"), derived: toFunding +
 				"\ncontributors[0].contributorType: \"Funder\" becomes \"Other\""},
+		{name: "no contributors", old: `<contributors/>`, now: `<contributors/>`},
+		{name: "a funder with an identifier that says more", old: funder(`<contributorName>Treasury</contributorName>` +
+			`<nameIdentifier nameIdentifierScheme="ROR" own="1">1</nameIdentifier>`),
+			now: `<contributors><contributor contributorType="Other"><contributorName>Treasury</contributorName>` +
+				`<nameIdentifier nameIdentifierScheme="ROR" own="1">1</nameIdentifier></contributor></contributors>` +
+				funded(`<funderName>Treasury</funderName><funderIdentifier funderIdentifierType="ROR">1</funderIdentifier>`),
+			derived: toFunding + "\ncontributors[0].contributorType: \"Funder\" becomes \"Other\""},
 		{name: "a funder with a comment and a namespace",
 			old: funder(`<!-- a --><contributorName xmlns:x="urn:x">Treasury</contributorName>`),
 			now: funded("<funderName>Treasury</funderName>"), derived: toFunding},

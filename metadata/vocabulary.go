@@ -64,8 +64,7 @@ func (v vocabulary) hint(value string) string {
 // aliases are other words that people write for values of the schema.
 var aliases = map[string]string{
 	"article": "JournalArticle", "author": "Researcher", "film": "Audiovisual", "movie": "Audiovisual",
-	"paper": "JournalArticle", "person": "Personal", "organisation": "Organizational",
-	"organisational": "Organizational", "organization": "Organizational", "published": "Issued",
+	"paper": "JournalArticle", "person": "Personal", "organisation": "Organizational", "published": "Issued",
 	"publication": "Text", "thesis": "Dissertation", "video": "Audiovisual", "website": "InteractiveResource",
 	"fundref": "Crossref Funder ID", "funderid": "Crossref Funder ID", "crossreffunder": "Crossref Funder ID",
 }
