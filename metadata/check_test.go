@@ -187,6 +187,20 @@ func TestRecord_Findings(t *testing.T) {
 		{"related DOI of no form", related(metadata.IdentifierDOI, "see text"),
 			[]string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related ISSN", related(metadata.IdentifierISSN, "2049-3630"), nil},
+		{"related ISSN of no form", related(metadata.IdentifierISSN, "20-49-3630"),
+			[]string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
+		{"ISNI of no form", identified("ISNI", "0-000 0001 2103 2683"),
+			[]string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifier"}},
+		{"addresses of the schemes of funders", func(r *metadata.Record) {
+			r.FundingReferences = []metadata.FundingReference{
+				{FunderName: "A", FunderIdentifier: "https://ror.org/04wxnsj81", FunderIdentifierType: metadata.FunderROR,
+					SchemeURI: "https://ror.org"},
+				{FunderName: "B", FunderIdentifier: "https://ror.org/04wxnsj81", FunderIdentifierType: metadata.FunderROR,
+					SchemeURI: "https://example.org"},
+				{FunderName: "C", FunderIdentifier: "grid.421091.f", FunderIdentifierType: metadata.FunderGRID,
+					SchemeURI: "https://ror.org"},
+			}
+		}, []string{"warning not-in-xml fundingReferences[1].schemeUri", "warning not-in-xml fundingReferences[2].schemeUri"}},
 		{"related ISBN", related(metadata.IdentifierISBN, "978-0-306-40615-7"), nil},
 		{"related ISBN of ten", related(metadata.IdentifierISBN, "0-8044-2957-X"), nil},
 		{"related ISBN of no form", related(metadata.IdentifierISBN, "978X"),

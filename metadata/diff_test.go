@@ -319,6 +319,34 @@ func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 	}
 }
 
+// The order of some lists has a meaning.
+func TestDiff_ofOrder(t *testing.T) {
+	type record = metadata.Record
+	a, b := metadata.Organization("A"), metadata.Organization("B")
+	editor := func(c metadata.Creator) metadata.Contributor {
+		return metadata.Contributor{Creator: c, ContributorType: metadata.ContributorEditor}
+	}
+	for path, pair := range map[string][2]record{
+		"creators": {{Creators: []metadata.Creator{a, b}}, {Creators: []metadata.Creator{b, a}}},
+		"contributors": {{Contributors: []metadata.Contributor{editor(a), editor(b)}},
+			{Contributors: []metadata.Contributor{editor(b), editor(a)}}},
+		"titles": {{Titles: []metadata.Title{{Title: "A"}, {Title: "B"}}}, {Titles: []metadata.Title{{Title: "B"}, {Title: "A"}}}},
+		"creators[0].affiliation": {
+			{Creators: []metadata.Creator{a.AffiliatedWith("A", "").AffiliatedWith("B", "")}},
+			{Creators: []metadata.Creator{a.AffiliatedWith("B", "").AffiliatedWith("A", "")}}},
+		"": {{Sizes: []string{"A", "B"}}, {Sizes: []string{"B", "A"}}},
+	} {
+		changes := metadata.Diff(&pair[0], &pair[1])
+		if path == "" {
+			assert.Empty(t, changes)
+			continue
+		}
+		require.Len(t, changes, 1, path)
+		assert.Equal(t, path, changes[0].Path)
+		assert.Regexp(t, "^in this order: (Editor; )?A", changes[0].Desired)
+	}
+}
+
 // Lists of thousands are matched by their words first.
 func TestDiff_ofLongLists(t *testing.T) {
 	const n = 3000
@@ -444,6 +472,10 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		return &metadata.Record{FundingReferences: []metadata.FundingReference{{
 			FunderName: "F", FunderIdentifier: id, FunderIdentifierType: metadata.FunderROR}}}
 	}
+	relatedDOI := func(id string) *metadata.Record {
+		return &metadata.Record{RelatedIdentifiers: []metadata.RelatedIdentifier{{RelatedIdentifier: id,
+			RelatedIdentifierType: metadata.IdentifierDOI, RelationType: metadata.RelationCites}}}
+	}
 	point := func(longitude string) *metadata.Record {
 		return &metadata.Record{GeoLocations: []metadata.GeoLocation{
 			{Point: metadata.Point{Longitude: metadata.Coordinate(longitude), Latitude: "1"}}}}
@@ -521,6 +553,10 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		{press, "no ROR", "", true},
 		{funder, "04wxnsj81", "https://ror.org/04wxnsj81", true},
 		{funder, "no ROR", "", true},
+		{relatedDOI, "https://doi.org/10.5072/ABC", "10.5072/abc", true},
+		{relatedDOI, "no DOI", "", true},
+		{relatedDOI, "10.5072/abc", "", false},
+		{relatedDOI, "no DOI", "10.5072/abc", false},
 		{orcid, "no ORCID", "", true},
 		{orcid, "0000-0001-5727-2424", "", false}, // whose check digit the service does not look at
 		{point, ".25", "0.25", true},

@@ -277,6 +277,7 @@ func TestUpgradeOfAnEmptyRecord(t *testing.T) {
 	}
 	got = must(metadata.Upgrade(strings.NewReader(empty), &metadata.UpgradeOptions{Values: values}))(t)
 	assert.Empty(t, refusals(t, []string{string(got.XML)}))
+	assert.Contains(t, string(got.XML), `<identifier identifierType="DOI">10.5072/a</identifier>`)
 }
 
 // An oldKernel is a version of the schema before kernel 4.
