@@ -414,7 +414,8 @@ func TestRecord_Findings_ofCheckDigits(t *testing.T) {
 		require.Len(t, rec.Findings(), 1)
 		assert.Equal(t, tt.want, rec.Findings()[0].Reason)
 	}
-	for _, tt := range []struct{ scheme, value string }{{"ISSN", "2049-3631"}, {"ISBN", "978-0-306-40615-8"}} {
+	for _, tt := range []struct{ scheme, value string }{{"ISSN", "2049-3631"}, {"ISBN", "978-0-306-40615-8"},
+		{"ISBN", "0-8044-2957-1"}} {
 		rec := sound()
 		rec.RelatedIdentifiers = []metadata.RelatedIdentifier{{
 			RelatedIdentifier: tt.value, RelatedIdentifierType: metadata.RelatedIdentifierType(tt.scheme),
