@@ -166,6 +166,7 @@ func TestAuditFindsWhatWasPlanted(t *testing.T) {
 			assert.Equal(t, "GET", r.Method)
 		}
 		assert.Len(t, seen, n/1000+n/1000+(n+10)/1000+100+1, "after each thousandth entry, each difference, and at the end")
+		assert.Equal(t, reconcile.AuditProgress{Desired: 1000, Total: -1}, seen[0])
 		last := seen[len(seen)-1]
 		assert.Equal(t, reconcile.AuditProgress{Desired: n, Found: n, Total: n, Compared: n + 10, Differences: 100}, last)
 	})

@@ -266,4 +266,8 @@ func TestXMLThatCannotBeReadIsALoss(t *testing.T) {
 	assert.Equal(t, "xml", o.Losses[0].Path)
 	_, err = srv.Reconcile().Ensure(t.Context(), desired, &reconcile.Options{AllowLoss: true})
 	require.NoError(t, err)
+	stored.MetadataXML = []byte(`<resource xmlns="http://datacite.org/schema/kernel-4"/>`)
+	require.NoError(t, srv.PutRecord(stored))
+	_, err = srv.Reconcile().Ensure(t.Context(), desired, nil)
+	require.ErrorContains(t, err, "the stored XML has no properties")
 }

@@ -524,6 +524,7 @@ func TestAllWorkersWaitAsTheServiceAsks(t *testing.T) {
 				assert.ErrorContains(t, end, "come back at "+e.RetryAt.UTC().Format("2006-01-02 15:04:05 UTC"))
 				assert.True(t, datacite.Temporary(end))
 				assert.LessOrEqual(t, outcomes, tt.most+4, "and those that were begun")
+				assert.NotZero(t, outcomes, "that with which it ended has one")
 				assert.Empty(t, srv.Names())
 			})
 		})

@@ -188,10 +188,33 @@ func TestNewRecordsInEachForm(t *testing.T) {
 			})
 		})
 	}
-	_, err := datacitetest.NewServer(&datacitetest.Options{NoPort: true}).Reconcile().Ensure(t.Context(),
-		reconcile.Desired{DOI: "10.5072/new", State: "gone"}, nil)
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	places.Titles = []metadata.Title{{Title: "a\x00b"}}
+	_, err := srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: "10.5072/new", Metadata: &places}, nil)
+	require.ErrorContains(t, err, "titles[0].title: XML cannot contain the character")
+	_, err = srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: "10.5072/new", State: "gone"}, nil)
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	require.ErrorContains(t, err, "desired[0].State: is \"gone\"")
+}
+
+// A list with nothing but empty items is removed.
+func TestListsOfNothing(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","state":"findable","url":"https://example.org/",`+
+			`"creators":[{"name":"A"}],"titles":[{"title":"T"}],"publisher":{"name":"P"},"publicationYear":2020,`+
+			`"types":{"resourceTypeGeneral":"Dataset"},"sizes":[""],"formats":["",""]}`)))
+		for name, found := range map[string]string{"sizes": `[""]`, "formats": `["" ""]`, "subjects": ""} {
+			planned, err := srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: "10.5072/a", Clear: []string{name}},
+				&reconcile.Options{DryRun: true})
+			require.NoError(t, err)
+			if found == "" {
+				assert.Nil(t, planned.Draft)
+				continue
+			}
+			assert.Equal(t, []metadata.Change{{Path: name, Found: found}}, planned.Changes)
+			assert.Equal(t, []string{name}, planned.Draft.Clear)
+		}
+	})
 }
 
 // XML of an old schema is upgraded on the way, as it stands or corrected.

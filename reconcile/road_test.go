@@ -271,6 +271,8 @@ func TestInvisibleCharacters(t *testing.T) {
 				{Path: "relatedIdentifiers[0].relatedIdentifier", Desired: other, Found: other + "\u200b"}}},
 			"of a title": {metadata.Record{Titles: []metadata.Title{{Title: "Glaciers"}}}, []metadata.Change{
 				{Path: "titles[0].title", Desired: "Glaciers", Found: soft}}},
+			"in the words of the JSON": {metadata.Record{Language: "en", RightsList: []metadata.Rights{{
+				Rights: "Creative Commons Attribution 4.0 International", RightsIdentifier: "cc-by-4.0"}}}, nil},
 			"none": {metadata.Record{Version: "2"}, []metadata.Change{{Path: "version", Desired: "2"}}},
 			"other ones": {metadata.Record{Titles: []metadata.Title{{Title: soft + "\u00ad"}}}, []metadata.Change{
 				{Path: "titles[0].title", Desired: soft + "\u00ad", Found: soft}}},
@@ -279,6 +281,7 @@ func TestInvisibleCharacters(t *testing.T) {
 				onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 					stored := complete(soft)
 					stored.RelatedIdentifiers = related(other + "\u200b")
+					stored.Language, stored.RightsList = "eng", []metadata.Rights{{RightsIdentifier: "CC-BY-4.0"}}
 					d := &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/", Event: dois.EventPublish, Record: stored}
 					if isXML {
 						data, err := stored.XML()

@@ -279,6 +279,11 @@ func TestWarnings(t *testing.T) {
 	assert.Equal(t, want, warned[:len(want)])
 
 	r := report("Example", 1)
+	r.Header.ReportingPeriod = reports.Period{BeginDate: "1999-11-01T00:30:00+02:00", EndDate: "1999-11-30"}
+	require.Len(t, r.Findings(), 1)
+	assert.Equal(t, "warning: report-header.reporting-period.begin-date: is 1999-11-01T00:30:00+02:00; records show the "+
+		"counts under its month in UTC, 1999-10", r.Findings()[0].String())
+	r = report("Example", 1)
 	r.Datasets = []reports.Dataset{d, d}
 	r.Header.Created = "soon"
 	findings := r.Findings()
