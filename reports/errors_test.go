@@ -308,7 +308,7 @@ func TestBadInputIsNotSent(t *testing.T) {
 		assert.ErrorContains(t, v, "3 faults:\n\treport-header.created-by: is empty\n\treport-datasets[0].data-type")
 	})
 	for _, bad := range []string{"", "1", "../secret", "0148536f-bfbc-4775-b93c-524e91d0b9f6/x",
-		"0148536f-bfbc-4775-b93c-524e91d0b9f6?x"} {
+		"0148536f-bfbc-4775-b93c-524e91d0b9f6?x", "0148536fbfbc4775b93c524e91d0b9f6", strings.Repeat("x", 36)} {
 		_, err := c.Get(t.Context(), bad)
 		require.ErrorIs(t, err, datacite.ErrInvalid, bad)
 		assert.Equal(t, "id", datacite.Findings(err)[0].Path)

@@ -357,6 +357,9 @@ func TestReadFile(t *testing.T) {
 		_, err := reports.NewReader(strings.NewReader(text))
 		assert.ErrorIs(t, err, datacite.ErrInvalid, text)
 	}
+	named, err := reports.NewReader(strings.NewReader(`{"report":{"id":"x",` + head + `,` + datasets + `}}`))
+	require.NoError(t, err)
+	assert.Equal(t, "x", named.ID)
 	lost := iotest.ErrReader(errLost)
 	_, err = reports.NewReader(lost)
 	require.EqualError(t, err, "reports.NewReader: "+errLost.Error())

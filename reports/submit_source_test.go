@@ -443,4 +443,9 @@ func TestNoSecretInAnyFile(t *testing.T) {
 	}, opts)
 	require.ErrorContains(t, err, "GET /rows")
 	assert.False(t, strings.Contains(err.Error(), secret))
+	r := report("Example", 1)
+	r.Header.Created = reports.Date(secret)
+	_, err = client.Create(t.Context(), r)
+	require.ErrorContains(t, err, "report-header.created: ")
+	assert.False(t, strings.Contains(err.Error(), secret))
 }
