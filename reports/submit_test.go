@@ -193,6 +193,10 @@ func TestNothingIsSentBeforeAllIsChecked(t *testing.T) {
 		"negative options": {h, datasets(1),
 			&reports.SubmitOptions{MaxDatasets: -1, Level: -1, MaxProcessing: -1,
 				MaxOutage: -1}, datacite.ErrInvalid, 4, "SubmitOptions.Level: is -1, not between 1 and 9"},
+		"a negative wait": {h, datasets(1), &reports.SubmitOptions{MaxProcessing: -1}, datacite.ErrInvalid, 1,
+			"SubmitOptions.MaxProcessing: is -1"},
+		"a negative outage": {h, datasets(1), &reports.SubmitOptions{MaxOutage: -1}, datacite.ErrInvalid, 1,
+			"SubmitOptions.MaxOutage: is -1"},
 		"level 10": {h, datasets(1), &reports.SubmitOptions{Level: 10}, datacite.ErrInvalid, 1, "SubmitOptions.Level: is 10"},
 		"no UUID": {h, datasets(1), &reports.SubmitOptions{ID: "x"}, datacite.ErrInvalid, 1,
 			"SubmitOptions.ID: \"x\" is not a UUID"},
@@ -612,6 +616,34 @@ func TestAWriteThatNeverArrives(t *testing.T) {
 			assert.NotContains(t, err.Error(), "not known")
 		})
 	}
+}
+
+// TestARecordThatCannotBeWritten ends a run whose last request may still be at work: the next run would not know of it.
+func TestARecordThatCannotBeWritten(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows removes no folder with files that are open")
+	}
+	dir := t.TempDir()
+	onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
+		first := once(http.MethodPost)
+		n.before = func(r *http.Request) error {
+			if !first(r) {
+				return nil
+			}
+			_, err := io.Copy(io.Discard, r.Body)
+			time.Sleep(time.Minute)
+			return errors.Join(errLost, err, os.RemoveAll(dir))
+		}
+		start := time.Now()
+		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(2),
+			&reports.SubmitOptions{LockDir: dir, MaxDatasets: 1})
+		e, ok := errors.AsType[*reports.SubmitError](err)
+		require.True(t, ok, "%v", err)
+		assert.Equal(t, reports.SubmitUnclear, e.State)
+		require.ErrorIs(t, err, errLost)
+		require.ErrorIs(t, err, os.ErrNotExist)
+		assert.Equal(t, time.Minute, time.Since(start).Round(time.Minute), "it does not wait")
+	})
 }
 
 // TestARunIsDisturbed by another program, whose subset comes between its own.
