@@ -106,7 +106,8 @@ func TestTheFirstWriteOfACorrectionIsSentUntilItArrives(t *testing.T) {
 	document, err := r.XML()
 	require.NoError(t, err)
 	for name, desired := range map[string]reconcile.Desired{
-		"attributes": {ContentURL: file, Container: &dois.Container{}, Metadata: &metadata.Record{GeoLocations: places}},
+		"attributes":  {ContentURL: file, Container: &dois.Container{}, Metadata: &metadata.Record{GeoLocations: places}},
+		"a container": {Container: &dois.Container{}, Metadata: &metadata.Record{GeoLocations: places}},
 		// which the XML no longer has, and the JSON keeps
 		"a language":        {Clear: []string{"language"}, Metadata: &metadata.Record{GeoLocations: places}},
 		"a language of XML": {XML: document},
@@ -118,7 +119,7 @@ func TestTheFirstWriteOfACorrectionIsSentUntilItArrives(t *testing.T) {
 						made, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/rich", URL: "https://example.org/",
 							Event: dois.EventPublish, Record: rich(), Container: &dois.Container{Title: "Ice Notes", Type: "Series"}})
 						require.NoError(t, err)
-						if desired.ContentURL == nil {
+						if desired.Container == nil {
 							_, err = srv.DOIs().Update(t.Context(), made.DOI, &dois.Draft{AllowOtherDOI: true,
 								MetadataXML: bytes.Replace(made.MetadataXML, []byte("  <language>eng</language>\n"), nil, 1)})
 							require.NoError(t, err)
@@ -131,12 +132,9 @@ func TestTheFirstWriteOfACorrectionIsSentUntilItArrives(t *testing.T) {
 							require.NoError(t, err)
 							require.NoError(t, o.Err)
 							assert.Equal(t, reconcile.RoadBoth, o.Road)
-							if desired.ContentURL == nil {
-								assert.Empty(t, o.Record.Language)
-							} else {
-								assert.Equal(t, file, o.Record.ContentURL)
-								assert.Zero(t, o.Record.Container)
-							}
+							assert.ElementsMatch(t, desired.ContentURL, o.Record.ContentURL)
+							assert.Equal(t, desired.Container == nil, o.Record.Language == "")
+							assert.Equal(t, desired.Container == nil, o.Record.Container.Title != "")
 							assert.Equal(t, 2, strings.Count(string(o.Record.MetadataXML), "<geoLocationPolygon>"))
 						}
 						sent := 2 + attempts

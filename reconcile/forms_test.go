@@ -214,6 +214,10 @@ func TestListsOfNothing(t *testing.T) {
 			assert.Equal(t, []metadata.Change{{Path: name, Found: found}}, planned.Changes)
 			assert.Equal(t, []string{name}, planned.Draft.Clear)
 		}
+		planned, err := srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: "10.5072/a",
+			Metadata: &metadata.Record{Sizes: []string{}}}, &reconcile.Options{DryRun: true})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"sizes"}, planned.Draft.Clear)
 	})
 }
 

@@ -119,12 +119,6 @@ func needsXML(r *metadata.Record, codes ...datacite.Code) bool {
 // correct writes properties that differ, as JSON or into the stored XML.
 func (p *plan) correct(c *comparison, names []string) error {
 	c.readXML()
-	if c.asJSON == nil {
-		c.asJSON = normal(&c.found.Record)
-	}
-	if c.xml != nil && c.asXML == nil {
-		c.asXML = normal(c.xml)
-	}
 	words, asXML := c.sentAsXML()
 	if c.xml == nil || !asXML && !needsXML(pick(c.asJSON, names), datacite.CodeJSON) {
 		p.byJSON(c, names, words)

@@ -36,6 +36,9 @@ const odd = `<?xml version="1.0" encoding="UTF-8"?>
   <d:publisher>Ice &amp; Snow</d:publisher>
   <d:publicationYear>2020</d:publicationYear>
   <d:resourceType resourceTypeGeneral="Dataset"/>
+  <d:alternateIdentifiers>
+    <d:alternateIdentifier alternateIdentifierType="URL">https://example.org/odd</d:alternateIdentifier>
+  </d:alternateIdentifiers>
   <d:language>en</d:language>
   <d:dates>
     <d:date dateType="Collected">c. 1850</d:date>
@@ -72,6 +75,9 @@ func TestTheRestOfADocumentStaysByteForByte(t *testing.T) {
 		"removed": {reconcile.Desired{Clear: []string{"descriptions"}},
 			"\n  <d:descriptions>\n    <d:description descriptionType=\"Abstract\">one<d:br/>two</d:description>\n  " +
 				"</d:descriptions>", "", reconcile.RoadXML},
+		"removed, from XML alone": {reconcile.Desired{Clear: []string{"alternateIdentifiers"}},
+			"\n  <d:alternateIdentifiers>\n    <d:alternateIdentifier alternateIdentifierType=\"URL\">https://example.org/odd" +
+				"</d:alternateIdentifier>\n  </d:alternateIdentifiers>", "", reconcile.RoadXML},
 		"removed, but from JSON": {reconcile.Desired{Clear: []string{"language"}}, "\n  <d:language>en</d:language>", "",
 			reconcile.RoadBoth},
 		"not in any document": {reconcile.Desired{ContentURL: []string{"https://example.org/a.csv"}}, "", "",
