@@ -214,6 +214,8 @@ func TestParametersOnTheWire(t *testing.T) {
 			"affiliation=false&fields%5Bdois%5D=doi%2Ctitles&publisher=false"},
 		{"names that may be new", &dois.ListOptions{Extra: url.Values{"facets": {"new"}, "fields[dois]": {"doi,new"}}},
 			"affiliation=false&disable-facets=false&facets=new&fields%5Bdois%5D=doi%2Cnew&publisher=false"},
+		{"facets", &dois.ListOptions{Facets: []string{"states"}},
+			"affiliation=false&disable-facets=false&facets=states&publisher=false"},
 		{"sort", &dois.ListOptions{Sort: query.ByCreated.Desc()}, "affiliation=false&publisher=false&sort=-created"},
 		{"random", &dois.ListOptions{Sample: query.Sample{Random: true}}, "affiliation=false&publisher=false&random=true"},
 		{"sample of groups", &dois.ListOptions{Sample: query.Sample{Group: query.GroupClient, Size: 2}},

@@ -1,6 +1,7 @@
 package dois
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -123,10 +124,8 @@ func (o *ListOptions) values() (url.Values, error) {
 	if len(o.Facets) > 0 {
 		more.DisableFacets = "false"
 	}
-	if len(o.IDs) > 0 && o.Page.Size == 0 {
-		more.Page.Size = len(o.IDs) // the default would cut the list off
-	}
-	v, _ := transport.Params(o) // of texts, flags, numbers and lists, as those of more
+	more.Page.Size = cmp.Or(o.Page.Size, len(o.IDs)) // the default would cut the list off
+	v, _ := transport.Params(o)                      // of texts, flags, numbers and lists, as those of more
 	others, _ := transport.Params(more)
 	maps.Copy(v, others)
 	if len(o.IDs) > 0 {

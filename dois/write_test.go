@@ -340,6 +340,7 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 			"no DOI in the metadata": {&dois.Draft{DOI: "10.5072/a", Record: metadata.Record{DOI: "null"}},
 				"Draft.Record.DOI", "doi"},
 			"character not for new": {&dois.Draft{DOI: "10.5072/a#b"}, "Draft.DOI", "doi"},
+			"no event":              {&dois.Draft{DOI: "10.5072/a", Event: "Publish"}, "Draft.Event", "vocabulary"},
 			"URL in Latin-1":        {&dois.Draft{DOI: "10.5072/a", URL: "https://example.org/\xe4"}, "Draft.URL", "encoding"},
 			"reason in Latin-1":     {&dois.Draft{DOI: "10.5072/a", Reason: "L\xf6schung"}, "Draft.Reason", "encoding"},
 			"unknown relation": {&dois.Draft{DOI: "10.5072/a", Response: &dois.GetOptions{Include: []string{"views"}}},

@@ -134,6 +134,9 @@ func TestRecord_Findings(t *testing.T) {
 			[]string{"warning json publicationYear"}},
 		{"title that no list shows", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("é", 16_384) },
 			[]string{"warning limit titles[0].title"}},
+		{"title in ASCII that no list shows", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("e", 32_767) },
+			[]string{"warning limit titles[0].title"}},
+		{"title in ASCII that lists show", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("e", 32_766) }, nil},
 		{"texts that lists show", func(r *metadata.Record) {
 			r.Titles[0].Title, r.Sizes = strings.Repeat("é", 16_383), []string{strings.Repeat("é", 16_383)}
 		}, nil},
@@ -272,6 +275,7 @@ func TestRecord_Findings(t *testing.T) {
 		{"date not known", dated(":unav"), nil},
 		{"date range", dated("2023-12/2024"), nil},
 		{"date within a year", dated("2024/2024-05-17"), nil},
+		{"date range over time zones", dated("2024-01-01T12:00:00Z/2024-01-01T08:00:00-05:00"), nil},
 		{"date in words", dated("Yesterday"), []string{"warning date dates[0].date"}},
 		{"month that never was", dated("2023-13"), []string{"warning date dates[0].date"}},
 		{"date that never was", dated("2023-02-29"), []string{"warning date dates[0].date"}},

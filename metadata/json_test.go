@@ -121,7 +121,7 @@ func TestPolygons_JSON(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var got metadata.Polygons
+			got := metadata.Polygons{{}} // which is replaced
 			require.NoError(t, json.Unmarshal([]byte(tt.json), &got))
 			assert.Equal(t, tt.want, got)
 			out := must(json.Marshal(got))(t)

@@ -135,6 +135,15 @@ func TestUpgrade(t *testing.T) {
 			funded("<funderName>Mint</funderName>"), now: `<fundingReferences><fundingReference><funderName>Mint</funderName>` +
 			`</fundingReference><fundingReference><funderName>Treasury</funderName></fundingReference></fundingReferences>`,
 			derived: strings.Replace(toFunding, "[0]\"", "[1]\"", 1)},
+		{name: "a funder with two names", old: funder("<contributorName>A</contributorName><contributorName>B</contributorName>"),
+			refused: `contributors[0].name`},
+		{name: "a funder with two identifiers", old: funder(`<contributorName>A</contributorName>` +
+			`<nameIdentifier nameIdentifierScheme="ROR">1</nameIdentifier><nameIdentifier nameIdentifierScheme="GRID">2</nameIdentifier>`),
+			now: `<contributors><contributor contributorType="Other"><contributorName>A</contributorName>` +
+				`<nameIdentifier nameIdentifierScheme="ROR">1</nameIdentifier><nameIdentifier nameIdentifierScheme="GRID">2` +
+				`</nameIdentifier></contributor></contributors>` +
+				funded(`<funderName>A</funderName><funderIdentifier funderIdentifierType="ROR">1</funderIdentifier>`),
+			derived: toFunding + "\ncontributors[0].contributorType: \"Funder\" becomes \"Other\""},
 		{name: "a funder without a name", old: funder("<contributorName/>"), refused: `fundingReferences[0].funderName`},
 		{name: "text beside elements", old: `<contributors><contributor contributorType="Editor">e.g. ` +
 			`<contributorName>A</contributorName></contributor></contributors>`,
