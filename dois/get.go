@@ -141,10 +141,7 @@ func (c *Client) doRecord(ctx context.Context, name string, request transport.Re
 		d.Allow(maxRecord)
 		e := envelope{record: &record, stored: true}
 		recordEnvelopeJSON.Read(d, &e)
-		if err := e.finish(d); err != nil {
-			return err
-		}
-		return checkName(record.DOI, name)
+		return cmp.Or(e.finish(d), checkName(record.DOI, name))
 	}
 	if _, err := c.core.Do(ctx, request); err != nil {
 		return nil, err

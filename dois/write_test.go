@@ -276,8 +276,10 @@ func TestWriteRefusedByTheService(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		require.ErrorIs(t, failure(client.Create(ctx, &dois.Draft{DOI: "10.1234/other"})), datacite.ErrForbidden,
 			"a prefix of another account")
+		require.ErrorContains(t, err, "dois.Create: ")
 		_, err = client.Update(ctx, "10.5072/taken", &dois.Draft{Event: dois.EventPublish})
 		require.ErrorIs(t, err, datacite.ErrInvalid)
+		require.ErrorContains(t, err, "dois.Update: ")
 		require.NoError(t, client.Delete(ctx, "10.5072/taken"))
 		errAgain := client.Delete(ctx, "10.5072/taken")
 		require.ErrorIs(t, errAgain, datacite.ErrNotFound)

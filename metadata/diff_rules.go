@@ -408,7 +408,8 @@ func licenceAddress(text string) string {
 
 func sameCoordinate(p pair) bool {
 	w, f := p.texts()
-	return sameNumber(w, f) || !strings.Contains(w, ".") && sameNumber(strings.SplitN(strings.ToLower(w), "e", 2)[0], f)
+	whole, _, _ := strings.Cut(strings.ToLower(w), "e")
+	return sameNumber(w, f) || !strings.Contains(w, ".") && sameNumber(whole, f)
 }
 
 func sameNumber(a, b string) bool {

@@ -529,6 +529,8 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		{title, "<i>a</i>b", "<i>ab</i>", false},
 		{title, "x<5", "x", false},
 		{title, "a > b", "a b", false},
+		{title, "a<br>b", "a<br>b", true},
+		{title, "a<br>b", "ab", false},
 		{title, "a < b", "a b", false},
 		{title, "a & b", "a b", false},
 		{size, "<z", "", true},

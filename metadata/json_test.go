@@ -116,6 +116,7 @@ func TestPolygons_JSON(t *testing.T) {
 			`"pointLatitude":2}]},{"polygonPoint":[{"pointLongitude":3,"pointLatitude":4},{"pointLongitude":3,` +
 			`"pointLatitude":4}]}]`,
 			metadata.Polygons{{Points: []metadata.Point{a, a}}, {Points: []metadata.Point{b, b}}}},
+		{"none", `[]`, metadata.Polygons{}},
 		{"null", `null`, nil},
 		{"number", `5`, nil},
 	}
