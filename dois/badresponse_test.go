@@ -73,16 +73,13 @@ func TestListRefusedBeforeSending(t *testing.T) {
 				return
 			}
 			require.EqualError(t, failure(walked(t.Context(), client, &opts)), err.Error())
-			for results, errPages := range client.Pages(t.Context(), &opts) {
-				assert.Nil(t, results)
-				require.EqualError(t, errPages, err.Error())
-			}
+			require.Equal(t, []error{err}, failures(client.Pages(t.Context(), &opts)))
 		})
 	}
 	assert.Zero(t, sent.Load())
-	for _, err := range new(dois.Walk).All(t.Context()) {
-		require.EqualError(t, err, "datacite: walk: is the zero value; Client.Walk makes one")
-	}
+	zero := failures(new(dois.Walk).All(t.Context()))
+	require.Len(t, zero, 1)
+	require.EqualError(t, zero[0], "datacite: walk: is the zero value; Client.Walk makes one")
 
 	assert.EqualError(t, failure(client.List(t.Context(), &dois.ListOptions{Sort: "newest"})),
 		`datacite: sort: "newest" is not an order that the service knows`)
@@ -276,6 +273,9 @@ func TestWithoutATotal(t *testing.T) {
 		times := must(walked(t.Context(), client, nil))(t)
 		assert.Empty(t, times)
 	}
+	_, err := canned(t, []byte(`{"data":[],"meta":{"page":1}}`)).List(t.Context(),
+		&dois.ListOptions{Page: query.Page{Number: 2}})
+	require.ErrorContains(t, err, "it is page 1, not the requested page 2")
 	const one = `{"id":"10.5072/a","attributes":{"doi":"10.5072/a"}}`
 	for response, more := range map[string]bool{
 		`{"data":[` + one + `],"links":{"next":"https://localhost/dois?page=2"}}`:              true,

@@ -49,6 +49,11 @@ func TestRecordFromResource(t *testing.T) {
 		require.ErrorContains(t, json.Unmarshal([]byte(text), &inside), want, text)
 	}
 
+	for _, first := range []string{"id", "type", "relationships", "links", "meta"} {
+		var r dois.Record
+		require.NoError(t, json.Unmarshal([]byte(`{"`+first+`":null,"attributes":{"doi":"10.5072/a","version":"2"}}`), &r))
+		assert.Equal(t, "2", r.Version, first)
+	}
 	for _, tt := range []struct{ text, want string }{
 		{`{"id":"10.5072/B"}`, "10.5072/b"},
 		{`{"prefix":"10.5072","suffix":"b"}`, "10.5072/b"},

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -344,6 +345,16 @@ func must[T any](result T, err error) func(testing.TB) T {
 		require.NoError(t, err)
 		return result
 	}
+}
+
+// failures are the errors of a sequence.
+func failures[T any](all iter.Seq2[T, error]) (errs []error) {
+	for _, err := range all {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
 }
 
 // failure is the error of a call with a result.

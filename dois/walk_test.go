@@ -419,6 +419,12 @@ func TestPositionOfAnotherWalk(t *testing.T) {
 		_, err := walked(t.Context(), client, &dois.ListOptions{From: gone})
 		require.ErrorIs(t, err, datacite.ErrIncomplete)
 		assert.ErrorContains(t, err, "10.5072/gone")
+		opts := &dois.ListOptions{From: gone}
+		for op, errs := range map[string][]error{"dois.All: ": failures(client.All(t.Context(), opts)),
+			"dois.Pages: ": failures(client.Pages(t.Context(), opts)), "dois.Walk: ": failures(client.Walk(opts).All(t.Context()))} {
+			require.Len(t, errs, 1)
+			assert.ErrorContains(t, errs[0], op)
+		}
 	})
 }
 
@@ -481,6 +487,7 @@ func TestWalkOverOneResponse(t *testing.T) {
 		}
 		times = must(walked(t.Context(), srv.DOIs(), &dois.ListOptions{IDs: append(names, "10.5072/unknown")}))(t)
 		onceEach(t, times, 40)
+		onceEach(t, must(walked(t.Context(), srv.DOIs(), &dois.ListOptions{IDs: names[:1]}))(t), 1)
 	})
 }
 

@@ -141,7 +141,7 @@ func TestRecordsAreValidatedBeforeSending(t *testing.T) {
 			assert.NotContains(t, err.Error(), "titles", "which may be stored")
 		}
 		require.ErrorContains(t, failure(client.Create(ctx, &dois.Draft{DOI: "10.5072/a", Record: garbled})),
-			"titles[0].title")
+			"Draft.titles[0].title")
 		assert.Empty(t, srv.Requests(), "something was sent")
 
 		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/a",
@@ -338,7 +338,8 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 				"Draft.MetadataXML", "syntax"},
 			"what only XML carries": {&dois.Draft{DOI: "10.5072/a", Record: metadata.Record{Language: "fr "}},
 				"Draft.language", "json"},
-			"no DOI": {&dois.Draft{DOI: "null"}, "Draft.DOI", "doi"},
+			"no DOI":                 {&dois.Draft{DOI: "null"}, "Draft.DOI", "doi"},
+			"DOI that no path holds": {&dois.Draft{DOI: "10.5072/a/../b"}, "Draft.DOI", "doi"},
 			"no DOI in the metadata": {&dois.Draft{DOI: "10.5072/a", Record: metadata.Record{DOI: "null"}},
 				"Draft.Record.DOI", "doi"},
 			"character not for new": {&dois.Draft{DOI: "10.5072/a#b"}, "Draft.DOI", "doi"},

@@ -150,11 +150,11 @@ func TestRecord_Findings(t *testing.T) {
 		}, nil},
 		{"markup that is cut", func(r *metadata.Record) {
 			r.Titles[0].Title, r.Subjects = "from here <!-- on", []metadata.Subject{{Subject: "if a<b"},
-				{Subject: "<i>not closed"}, {Subject: "<p>x</p>"}}
+				{Subject: "<i>not closed"}, {Subject: "<p>x</p>"}, {Subject: "<i>a<b>b</i>"}}
 			r.Sizes, r.Formats = []string{"x <y"}, []string{"</b>"}
 		}, []string{
 			"warning lossy titles[0].title", "warning lossy subjects[0].subject", "warning lossy subjects[1].subject",
-			"warning lossy subjects[2].subject",
+			"warning lossy subjects[2].subject", "warning lossy subjects[3].subject",
 			"warning lossy sizes[0]", "warning lossy formats[0]",
 		}},
 		{"references in texts", func(r *metadata.Record) {
@@ -208,6 +208,8 @@ func TestRecord_Findings(t *testing.T) {
 		{"related ISBN of ten", related(metadata.IdentifierISBN, "0-8044-2957-X"), nil},
 		{"related ISBN of no form", related(metadata.IdentifierISBN, "978X"),
 			[]string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
+		{"related ISBN of twelve", related(metadata.IdentifierISBN, "978030640615"),
+			[]string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related arXiv", related(metadata.IdentifierArXiv, "arXiv:0706.0001"), nil},
 		{"related arXiv of no form", related(metadata.IdentifierArXiv, "0706"),
 			[]string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
@@ -238,13 +240,15 @@ func TestRecord_Findings(t *testing.T) {
 		{"metadata scheme", func(r *metadata.Record) {
 			r.RelatedIdentifiers = []metadata.RelatedIdentifier{
 				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL,
-					RelationType: metadata.RelationHasMetadata, SchemeType: "XSD"},
+					RelationType: metadata.RelationHasMetadata, SchemeType: "XSD", SchemeURI: "https://example.org",
+					RelatedMetadataScheme: "X"},
 				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL,
 					RelationType: metadata.RelationCites, SchemeType: "XSD"},
 				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL,
 					RelationType: metadata.RelationOther},
 			}
-		}, []string{"warning not-in-xml relatedIdentifiers[0].schemeType",
+		}, []string{"warning not-in-xml relatedIdentifiers[0].relatedMetadataScheme",
+			"warning not-in-xml relatedIdentifiers[0].schemeUri", "warning not-in-xml relatedIdentifiers[0].schemeType",
 			"warning not-in-xml relatedIdentifiers[1].schemeType",
 			"warning conflict relatedIdentifiers[1].relatedMetadataScheme", "warning missing relatedIdentifiers[2].relationTypeInformation"}},
 		{"related item with a word on the relation", item(func(i *metadata.RelatedItem) {
@@ -379,7 +383,7 @@ func TestRecord_Findings_ofSPDX(t *testing.T) {
 	rec.RightsList = []metadata.Rights{{RightsIdentifier: "CC-BY-4", RightsIdentifierScheme: "spdx"}}
 	assert.Len(t, rec.Findings(), 1, "the service does not tell case apart")
 	for id, want := range map[string]string{
-		"CC0-1.0": "", "cc-by-4.0": "", "GPL-2.0+": "", "BSD-3-Clause-OpenWebUI": "",
+		"0BSD": "", "CC0-1.0": "", "cc-by-4.0": "", "GPL-2.0+": "", "BSD-3-Clause-OpenWebUI": "",
 		"CC-BY-4": `version 3.29.0 of the SPDX list has no licence "CC-BY-4"; did you mean ` +
 			`CC-BY-4.0?`,
 		"Creative Commons Attribution 4.0": `version 3.29.0 of the SPDX list has no licence "Creative Commons Attribution ` +

@@ -456,6 +456,11 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 			Name: "U", AffiliationIdentifier: id, AffiliationIdentifierScheme: "X", SchemeURI: "https://example.org",
 		}}}}}
 	}
+	below := func(id string) *metadata.Record {
+		rec := affiliation(id)
+		rec.Creators[0].Affiliation[0].SchemeURI = "https://example.org/"
+		return rec
+	}
 	orcid := func(id string) *metadata.Record {
 		return &metadata.Record{Creators: []metadata.Creator{
 			{Name: "A", NameIdentifiers: []metadata.NameIdentifier{{NameIdentifier: id, NameIdentifierScheme: "ORCID"}}}}}
@@ -548,6 +553,7 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		{affiliation, "ß\\null>", "https://example.org/%C3%9F%5Cnull%3E", true},
 		{affiliation, "0000 0001 2240 3300", "https://example.org/0000%200001%202240%203300", true},
 		{affiliation, "0000 0001 2240 3300", "https://example.org/0000%200001%202240%203301", false},
+		{below, "1", "https://example.org/1", true},
 		{university, "04wxnsj81", "https://ror.org/04wxnsj81", true},
 		{university, "04wxnsj81", "https://ror.org/04wxnsj8", false},
 		{university, "no ROR", "", true},

@@ -128,6 +128,9 @@ func TestUnescape_everyText(t *testing.T) {
 				"title of an item": "relatedItems[0].titles[0].title"}[name], f.Path)
 		}
 	}
+	titled := metadata.Record{Titles: []metadata.Title{{Title: "a"}}}
+	assert.Empty(t, metadata.Unescape(&titled, []byte(resource("<titles><title><![CDATA[<p>a</p>]]></title></titles>"))))
+	assert.Equal(t, "<p>a</p>", titled.Titles[0].Title)
 	given := metadata.Record{Descriptions: []metadata.Description{{Description: "one\ntwo", Breaks: []int{3}}}}
 	shown := metadata.Record{Descriptions: []metadata.Description{{Description: "onetwo"}}}
 	assert.Empty(t, metadata.Unescape(&shown, must(given.XML())(t)))

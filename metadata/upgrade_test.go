@@ -85,6 +85,13 @@ func TestUpgrade(t *testing.T) {
 			derived: "dates[0].dateType: \"EndDate\" becomes \"Other\"\ndates[1].dateType: \"StartDate\" becomes \"Other\"\n" +
 				"dates[0].dateType: \"Other\" becomes \"Collected\"\ndates[1].dateType: \"Other\" becomes \"Collected\"\ndates: " +
 				"\"2010 and 2011\" becomes \"2010/2011\""},
+		{name: "a start and an end of two types",
+			old:    `<dates><date dateType="StartDate">2010</date><date dateType="EndDate">2011</date></dates>`,
+			values: `dates[0].dateType=Collected dates[1].dateType=Valid`,
+			derived: strings.Replace(periodOfTwo, `dates[1].dateType: "Other" becomes "Collected"`,
+				`dates[1].dateType: "Other" becomes "Valid"`, 1),
+			now: `<dates><date dateType="Collected" dateInformation="StartDate">2010</date><date dateType="Valid" ` +
+				`dateInformation="EndDate">2011</date></dates>`},
 		{name: "a start with more information",
 			old: `<dates><date dateType="StartDate" dateInformation="dry season">2010</date><date ` +
 				`dateType="EndDate">2011</date></dates>`,
