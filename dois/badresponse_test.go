@@ -409,13 +409,17 @@ func TestDraftContradictions(t *testing.T) {
 		"extra repeats":        {URL: "https://example.org", Extra: map[string]any{"url": "https://example.org/2"}},
 		"clear and a value":    {URL: "https://example.org", Clear: []string{"url"}},
 		"an unknown event":     {Event: "Publish"},
-		"clear and in the XML": {MetadataXML: []byte(xmlRecord), Clear: []string{"publisher"}},
+		"clear and in the XML": {MetadataXML: []byte(xmlRecord), AllowOtherDOI: true, Clear: []string{"publisher"}},
 		"clear what stays":     {Clear: []string{"schemaVersion"}},
 		"clear what is not":    {Clear: []string{"versoin"}},
 		"no XML":               {MetadataXML: []byte("TY  - DATA")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/x", draft)), datacite.ErrInvalid)
+			err := failure(client.Update(t.Context(), "10.5072/x", draft))
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			first, _, _ := strings.Cut(name, " ")
+			assert.Equal(t, map[string]string{"extra": "Draft.Extra", "clear": "Draft.Clear", "an": "Draft.Event",
+				"no": "Draft.MetadataXML"}[first], datacite.Findings(err)[0].Path)
 		})
 	}
 }

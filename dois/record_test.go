@@ -249,6 +249,14 @@ func TestWriteBackLosesNothing(t *testing.T) {
 	})
 }
 
+func TestTimestamps(t *testing.T) {
+	at := must(dois.Timestamp("2021-07-08T09:53:54Z").Time())(t)
+	assert.Equal(t, int64(1625738034), at.Unix())
+	err := failure(dois.Timestamp("soon").Time())
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	assert.Equal(t, datacite.CodeDate, datacite.Findings(err)[0].Code)
+}
+
 func TestHas(t *testing.T) {
 	listed := must(canned(t, []byte(`{"data":[{"id":"10.5072/x","attributes":{"doi":"10.5072/x"}}]}`)).List(t.Context(),
 		&dois.ListOptions{Fields: []string{"doi"}}))(t)
@@ -457,7 +465,8 @@ func TestDraftSendsNoNameInTheMetadata(t *testing.T) {
 			body, _ = io.ReadAll(r.Body)
 			reply(201, `{"data":{"id":"10.5072/x","type":"dois","attributes":{"doi":"10.5072/x"}}}`)(w, r)
 		})
-	must(client.Create(t.Context(), &dois.Draft{DOI: "https://doi.org/10.5072/X"}))(t)
+	must(client.Create(t.Context(), &dois.Draft{DOI: "https://doi.org/10.5072/X", ClientID: "EXAMPLE.NEW"}))(t)
+	assert.Contains(t, string(body), `"relationships":{"client":{"data":{"id":"EXAMPLE.NEW","type":"clients"}}}`)
 	assert.Contains(t, strings.ToLower(string(body)), `"doi":"10.5072/x"`)
 }
 

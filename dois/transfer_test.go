@@ -2,6 +2,7 @@ package dois_test
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -88,8 +89,9 @@ func TestTransfer(t *testing.T) {
 		assert.Empty(t, metadata.Diff(&before.Record, &after.Record))
 		assert.Equal(t, []any{before.URL, before.State, before.Registered, before.MetadataXML},
 			[]any{after.URL, after.State, after.Registered, after.MetadataXML})
-		require.ErrorIs(t, failure(srv.DOIs().Update(ctx, "10.5072/a", &dois.Draft{URL: "https://example.org/b"})),
-			dois.ErrForeign)
+		err = failure(srv.DOIs().Update(ctx, "10.5072/a", &dois.Draft{URL: "https://example.org/b"}))
+		require.ErrorIs(t, err, dois.ErrForeign)
+		require.ErrorContains(t, err, "the DOI or its prefix belongs to another account (You are not")
 	}
 }
 
@@ -121,6 +123,9 @@ func TestTransferNamesOtherChanges(t *testing.T) {
 	cfg := srv.As("EXAMPLE").Config()
 	cfg.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		if r.Method == http.MethodPut {
+			body := must(io.ReadAll(must(r.GetBody())(t)))(t)
+			assert.JSONEq(t, `{"data":{"type":"dois","attributes":{"mode":"transfer"},"relationships":{"client":{"data":{`+
+				`"type":"clients","id":"example.new"}}}}}`, string(body))
 			assert.NoError(t, failure(srv.DOIs().Update(t.Context(), "10.5072/a", &dois.Draft{URL: "https://example.org/b"})))
 		}
 		return srv.HTTPClient().Transport.RoundTrip(r)
