@@ -115,6 +115,9 @@ func TestRecord_Findings(t *testing.T) {
 			r.GeoLocations = []metadata.GeoLocation{{Point: metadata.Point{Longitude: "181"}}}
 		}, []string{"error coordinate geoLocations[0].geoLocationPoint.pointLongitude",
 			"error coordinate geoLocations[0].geoLocationPoint.pointLatitude"}},
+		{"white space around coordinates", func(r *metadata.Record) {
+			r.GeoLocations = []metadata.GeoLocation{{Point: metadata.Point{Longitude: " 1", Latitude: "2 "}}}
+		}, nil},
 		{"box upside down", func(r *metadata.Record) {
 			r.GeoLocations = []metadata.GeoLocation{{Box: metadata.Box{West: "0", East: "1", South: "2", North: "1"}}}
 		}, []string{"warning coordinate geoLocations[0].geoLocationBox.southBoundLatitude"}},
@@ -476,6 +479,15 @@ func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 	assert.Equal(t, "did you mean Issued?", check(func(r *metadata.Record) {
 		r.Dates = []metadata.Date{{Date: "2020", DateType: "Published"}}
 	}))
+	for _, value := range []metadata.FunderIdentifierType{"FundRef", "Funder ID", "Crossref Funder"} {
+		assert.Equal(t, "did you mean Crossref Funder ID?", check(func(r *metadata.Record) {
+			r.FundingReferences = []metadata.FundingReference{{FunderName: "F", FunderIdentifier: "10.13039/501100000780",
+				FunderIdentifierType: value}}
+		}), value)
+	}
+	assert.Equal(t, "did you mean Researcher?", check(func(r *metadata.Record) {
+		r.Contributors = []metadata.Contributor{{Creator: metadata.Organization("X"), ContributorType: "author"}}
+	}))
 	assert.Equal(t, "did you mean arXiv?", check(func(r *metadata.Record) {
 		r.RelatedIdentifiers = []metadata.RelatedIdentifier{
 			{RelatedIdentifier: "0706.0001", RelatedIdentifierType: "ArXiv", RelationType: "Cites"}}
@@ -561,6 +573,8 @@ func TestValidateXML_showsWhere(t *testing.T) {
 
 func TestValidateXML_namesWhatIsMissing(t *testing.T) {
 	err := metadata.ValidateXML(strings.NewReader(resource(`<resourceType/><dates><date datType="Other"/></dates>`)))
+	assert.ErrorContains(t, metadata.ValidateXML(strings.NewReader(resource("<creators/>"))),
+		"column 55: creators: a record needs a creator")
 	for _, reason := range []string{"creators: a record needs a creator;", "titles: a record needs a title",
 		"publisher: the publisher is mandatory", "publicationYear: the year of publication is mandatory",
 		"column 55: types", "dates[0].date: <date> has no attribute datType; did you mean dateType?",

@@ -236,6 +236,11 @@ func TestRecord_keepsEmptyGivenNames(t *testing.T) {
 	read := must(metadata.ParseJSON(strings.NewReader(`{"creators":[` + empty + `,{"name":"Plato","familyName":"Plato"},` +
 		`{"name":"Plato","givenName":""}]}`)))(t).Creators
 	assert.JSONEq(t, `[`+empty+`,{"name":"Plato","familyName":"Plato"},{"name":"Plato"}]`, string(must(json.Marshal(read))(t)))
+	var plain bytes.Buffer
+	e := json.NewEncoder(&plain)
+	e.SetEscapeHTML(false)
+	require.NoError(t, e.Encode(metadata.Organization("R&D")))
+	assert.Contains(t, plain.String(), "R&D", "as who writes it wants it")
 	read[0].GivenName = "P."
 	assert.JSONEq(t, strings.Replace(empty, `""`, `"P."`, 1), string(must(json.Marshal(read[0]))(t)))
 }

@@ -446,7 +446,7 @@ func (u *upgrade) putInside(n *xmlscan.Node, e *elementRule, i int, p *path, at,
 		return true
 	}
 	child, to := u.element(c.name, n), c.step.from(p, len(same))
-	if c.most <= len(same) || !isWithin(at, to.String()) || !u.put(child, c.elementRule, to, at, value) {
+	if !isWithin(at, to.String()) || !u.put(child, c.elementRule, to, at, value) {
 		return false
 	}
 	if c.name == "identifier" {

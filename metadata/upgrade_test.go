@@ -156,6 +156,10 @@ func TestUpgrade(t *testing.T) {
 			`<contributorName>A</contributorName></contributor></contributors>`,
 			now: `<contributors><contributor contributorType="Editor"><contributorName>A</contributorName></contributor>` +
 				`</contributors>`, derived: `contributors[0]: "e.g." is left out`},
+		{name: "a name with markup", old: `<contributors><contributor contributorType="Editor">` +
+			`<contributorName>A <i>B</i></contributorName></contributor></contributors>`,
+			now: `<contributors><contributor contributorType="Editor"><contributorName>A B</contributorName></contributor>` +
+				`</contributors>`, derived: `contributors[0].name: "A <i>B</i>" becomes "A B"`},
 		{name: "a point", old: "<geoLocations><geoLocation><geoLocationPoint> 1e1\n-67.302 " +
 			"</geoLocationPoint></geoLocation></geoLocations>",
 			now: `<geoLocations><geoLocation><geoLocationPoint><pointLatitude>1e1</pointLatitude><pointLongitude>` +
@@ -271,6 +275,8 @@ func TestUpgradeOfTheRoot(t *testing.T) {
 		{Path: "schemaLocation", Old: kernel3 + " metadata.xsd", New: location}}, got.Derived)
 	assert.Contains(t, string(got.XML), ` xsi:schemaLocation="`+location+`">`)
 	assert.NotContains(t, string(got.XML), "old.xsd")
+	got = must(metadata.Upgrade(strings.NewReader(`<resource xmlns="">`+oldHead+`</resource>`), nil))(t)
+	assert.Equal(t, `<resource xmlns="`+metadata.Namespace+`">`+oldHead+`</resource>`, string(got.XML))
 	for _, text := range []string{"<resource>", "<record/>", `<resource xmlns="urn:x"/>`} {
 		_, err := metadata.Upgrade(strings.NewReader(text), nil)
 		require.ErrorIs(t, err, datacite.ErrInvalid, text)
