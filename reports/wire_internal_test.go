@@ -49,7 +49,7 @@ func TestScanResponse(t *testing.T) {
 	assert.True(t, s.Header.compressed())
 	assert.Equal(t, 3, s.Shown)
 	assert.Equal(t, []Subset{{Checksum: fmt.Sprintf("%x", sha256.Sum256([]byte{0xfb, 0xff})), Bytes: 2}}, s.Subsets)
-	_, err = scanResponse(strings.NewReader(`{"report-subsets":[` + strings.Repeat("{},", 1<<20) + `{}]}`))
+	_, err = scanResponse(strings.NewReader(`{"report-subsets":[` + strings.Repeat("{},", 1<<22) + `{}]}`))
 	require.ErrorIs(t, err, jsonlex.ErrTooLarge)
 	for end := range response {
 		_, err := scanResponse(strings.NewReader(response[:end]))
