@@ -212,8 +212,9 @@ func TestParametersOnTheWire(t *testing.T) {
 			"affiliation=false&page%5Bcursor%5D=1&page%5Bsize%5D=10&publisher=false"},
 		{"fields", &dois.ListOptions{Fields: []string{"doi", "titles"}},
 			"affiliation=false&fields%5Bdois%5D=doi%2Ctitles&publisher=false"},
-		{"names that may be new", &dois.ListOptions{Extra: url.Values{"facets": {"new"}, "fields[dois]": {"doi,new"}}},
-			"affiliation=false&disable-facets=false&facets=new&fields%5Bdois%5D=doi%2Cnew&publisher=false"},
+		{"names that may be new", &dois.ListOptions{Extra: url.Values{"facets": {"new"}, "fields[dois]": {"doi,new"},
+			"include": {"new"}}}, "affiliation=false&disable-facets=false&facets=new&fields%5Bdois%5D=doi%2Cnew" +
+			"&include=new&publisher=false"},
 		{"facets", &dois.ListOptions{Facets: []string{"states"}},
 			"affiliation=false&disable-facets=false&facets=states&publisher=false"},
 		{"sort", &dois.ListOptions{Sort: query.ByCreated.Desc()}, "affiliation=false&publisher=false&sort=-created"},

@@ -199,7 +199,8 @@ func TestDraftKeepsTheWordsOfTheXML(t *testing.T) {
 	// What the JSON has and the XML does not stays.
 	more := strings.Replace(strings.Replace(xmlRecord, `kernel-4">`, `kernel-4"`+mark, 1), "10.5072/xml", "10.5072/x", 1)
 	shown := must(metadata.ParseXML(strings.NewReader(more)))(t)
-	shown.Language, shown.Subjects, shown.RightsList = "en", []metadata.Subject{{Subject: "ice"}}, []metadata.Rights{{Rights: "Mine"}}
+	shown.Language, shown.Subjects = "en", []metadata.Subject{{Subject: "ice"}}
+	shown.RightsList = []metadata.Rights{{Rights: "Mine"}}
 	shown.GeoLocations = []metadata.GeoLocation{{Place: "Alps"}}
 	attributes := strings.Replace(string(must(json.Marshal(shown))(t)), `"Example Press"`, `{"name":"Example Press"}`, 1)
 	d := must(recordFrom(t, attributes[:len(attributes)-1]+`,"xml":"`+

@@ -206,7 +206,8 @@ func TestRecord_Findings(t *testing.T) {
 				{FunderName: "C", FunderIdentifier: "grid.421091.f", FunderIdentifierType: metadata.FunderGRID,
 					SchemeURI: "https://ror.org"},
 			}
-		}, []string{"warning not-in-xml fundingReferences[1].schemeUri", "warning not-in-xml fundingReferences[2].schemeUri"}},
+		}, []string{"warning not-in-xml fundingReferences[1].schemeUri",
+			"warning not-in-xml fundingReferences[2].schemeUri"}},
 		{"related ISBN", related(metadata.IdentifierISBN, "978-0-306-40615-7"), nil},
 		{"related ISBN of ten", related(metadata.IdentifierISBN, "0-8044-2957-X"), nil},
 		{"related ISBN of no form", related(metadata.IdentifierISBN, "978X"),
@@ -257,6 +258,9 @@ func TestRecord_Findings(t *testing.T) {
 		{"related item with a word on the relation", item(func(i *metadata.RelatedItem) {
 			i.RelationType, i.RelationTypeInformation = metadata.RelationOther, "a word"
 		}), []string{"warning lossy relatedItems[0].relationTypeInformation"}},
+		{"related item without a word on the relation", item(func(i *metadata.RelatedItem) {
+			i.RelationType = metadata.RelationOther
+		}), []string{"warning missing relatedItems[0].relationTypeInformation"}},
 		{"related item of a person with identifiers", item(func(i *metadata.RelatedItem) {
 			i.Creators = []metadata.Creator{metadata.Person("Lovelace", "Ada").AffiliatedWith("Society", "")}
 		}), []string{"warning lossy relatedItems[0].creators[0]"}},

@@ -330,7 +330,8 @@ func TestDiff_ofOrder(t *testing.T) {
 		"creators": {{Creators: []metadata.Creator{a, b}}, {Creators: []metadata.Creator{b, a}}},
 		"contributors": {{Contributors: []metadata.Contributor{editor(a), editor(b)}},
 			{Contributors: []metadata.Contributor{editor(b), editor(a)}}},
-		"titles": {{Titles: []metadata.Title{{Title: "A"}, {Title: "B"}}}, {Titles: []metadata.Title{{Title: "B"}, {Title: "A"}}}},
+		"titles": {{Titles: []metadata.Title{{Title: "A"}, {Title: "B"}}},
+			{Titles: []metadata.Title{{Title: "B"}, {Title: "A"}}}},
 		"creators[0].affiliation": {
 			{Creators: []metadata.Creator{a.AffiliatedWith("A", "").AffiliatedWith("B", "")}},
 			{Creators: []metadata.Creator{a.AffiliatedWith("B", "").AffiliatedWith("A", "")}}},

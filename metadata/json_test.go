@@ -59,7 +59,8 @@ func TestRecord_readsOddJSON(t *testing.T) {
 				`"geoLocations":[{"geoLocationPoint":"1 2"}],"sizes":[{"a":1},["b"]]}`,
 			record{Titles: []metadata.Title{{Title: "true"}, {}}, GeoLocations: []metadata.GeoLocation{{}}, Sizes: []string{}}},
 		{"award titles with their language", `{"fundingReferences":[{"awardTitle":{"__content__":"W","lang":"en"}},` +
-			`{"awardTitle":"V"}]}`, record{FundingReferences: []metadata.FundingReference{{AwardTitle: "W"}, {AwardTitle: "V"}}}},
+			`{"awardTitle":"V"}]}`, record{
+			FundingReferences: []metadata.FundingReference{{AwardTitle: "W"}, {AwardTitle: "V"}}}},
 		{"years JSON numbers cannot write", `{"publicationYear":54}`, record{PublicationYear: "0054"}},
 		{"coordinates as numbers and strings",
 			`{"geoLocations":[{"geoLocationPoint":{"pointLongitude":-71.0320,"pointLatitude":"41.090"},
@@ -201,7 +202,8 @@ func TestRecord_keepsAlternateIdentifiers(t *testing.T) {
 		`{` + copied + `}`:                   {AlternateIdentifiers: list{acc}},
 		`{` + copied + `,` + accession + `}`: {AlternateIdentifiers: list{acc}},
 		`{` + accession + `,` + copied + `}`: {AlternateIdentifiers: list{acc}},
-		`{` + copied + `,"alternateIdentifiers":["7",{"alternateIdentifier":"acc-1","alternateIdentifierType":"Accession"}]}`: {
+		`{` + copied + `,"alternateIdentifiers":["7",{"alternateIdentifier":"acc-1",` +
+			`"alternateIdentifierType":"Accession"}]}`: {
 			AlternateIdentifiers: list{{AlternateIdentifier: "7"}, acc}},
 		`{` + copied + `,"alternateIdentifiers":[]}`: {AlternateIdentifiers: list{acc}},
 		`{"doi":"10.5072/x","identifiers":[` + other + `,"7"],` + accession + `}`: {DOI: "10.5072/x", AlternateIdentifiers: list{
@@ -235,7 +237,8 @@ func TestRecord_keepsEmptyGivenNames(t *testing.T) {
 	const empty = `{"name":"Plato, ","familyName":"Plato","givenName":""}`
 	read := must(metadata.ParseJSON(strings.NewReader(`{"creators":[` + empty + `,{"name":"Plato","familyName":"Plato"},` +
 		`{"name":"Plato","givenName":""}]}`)))(t).Creators
-	assert.JSONEq(t, `[`+empty+`,{"name":"Plato","familyName":"Plato"},{"name":"Plato"}]`, string(must(json.Marshal(read))(t)))
+	assert.JSONEq(t, `[`+empty+`,{"name":"Plato","familyName":"Plato"},{"name":"Plato"}]`,
+		string(must(json.Marshal(read))(t)))
 	var plain bytes.Buffer
 	e := json.NewEncoder(&plain)
 	e.SetEscapeHTML(false)

@@ -129,7 +129,8 @@ func TestUnescape_everyText(t *testing.T) {
 		}
 	}
 	twice := metadata.Record{Titles: []metadata.Title{{Title: "&amp;"}, {Title: "&amp;"}}}
-	assert.Empty(t, metadata.Unescape(&twice, []byte(resource("<titles><title>&amp;</title><title>&amp;amp;</title></titles>"))))
+	assert.Empty(t, metadata.Unescape(&twice, []byte(resource("<titles><title>&amp;</title>"+
+		"<title>&amp;amp;</title></titles>"))))
 	assert.Equal(t, []string{"&", "&amp;"}, []string{twice.Titles[0].Title, twice.Titles[1].Title}, "in their order")
 	titled := metadata.Record{Titles: []metadata.Title{{Title: "a"}}}
 	assert.Empty(t, metadata.Unescape(&titled, []byte(resource("<titles><title><![CDATA[<p>a</p>]]></title></titles>"))))

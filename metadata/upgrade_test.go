@@ -142,10 +142,12 @@ func TestUpgrade(t *testing.T) {
 			funded("<funderName>Mint</funderName>"), now: `<fundingReferences><fundingReference><funderName>Mint</funderName>` +
 			`</fundingReference><fundingReference><funderName>Treasury</funderName></fundingReference></fundingReferences>`,
 			derived: strings.Replace(toFunding, "[0]\"", "[1]\"", 1)},
-		{name: "a funder with two names", old: funder("<contributorName>A</contributorName><contributorName>B</contributorName>"),
+		{name: "a funder with two names",
+			old:     funder("<contributorName>A</contributorName><contributorName>B</contributorName>"),
 			refused: `contributors[0].name`},
 		{name: "a funder with two identifiers", old: funder(`<contributorName>A</contributorName>` +
-			`<nameIdentifier nameIdentifierScheme="ROR">1</nameIdentifier><nameIdentifier nameIdentifierScheme="GRID">2</nameIdentifier>`),
+			`<nameIdentifier nameIdentifierScheme="ROR">1</nameIdentifier>` +
+			`<nameIdentifier nameIdentifierScheme="GRID">2</nameIdentifier>`),
 			now: `<contributors><contributor contributorType="Other"><contributorName>A</contributorName>` +
 				`<nameIdentifier nameIdentifierScheme="ROR">1</nameIdentifier><nameIdentifier nameIdentifierScheme="GRID">2` +
 				`</nameIdentifier></contributor></contributors>` +

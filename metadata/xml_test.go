@@ -401,7 +401,8 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 	assert.Equal(t, []string{
 		"attribute at creators[0].affiliation[0].Extra[0]", "attribute at creators[0].affiliation[0].Extra[2]",
 		"attribute at creators[0].affiliation[0].Extra[3]", "attribute at creators[0].affiliation[0].Extra[4]",
-		"attribute at creators[0].nameIdentifiers[0].Extra[1]", "element at descriptions[1].Breaks[0]", "element at descriptions[1].Breaks[2]",
+		"attribute at creators[0].nameIdentifiers[0].Extra[1]", "element at descriptions[1].Breaks[0]",
+		"element at descriptions[1].Breaks[2]",
 		"element at descriptions[1].Breaks[3]", "element at descriptions[1].Breaks[5]", "element at descriptions[1].Breaks[6]",
 		"encoding at creators[0].affiliation[0].Extra[5].Value", "encoding at descriptions[0].description",
 		"encoding at descriptions[0].lang", "encoding at titles[1].title",
