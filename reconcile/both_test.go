@@ -155,18 +155,21 @@ func TestTheSecondWriteOutlastsTheContext(t *testing.T) {
 		fails   int
 		fault   datacitetest.Fault
 		arrives bool
-	}{"soon": {7, datacitetest.Fault{}, true}, "never": {1000, datacitetest.Fault{}, false},
-		"in an hour": {1000, datacitetest.Fault{Kind: datacitetest.FaultDelay, Delay: time.Hour}, false}} {
+		first   bool // the context ends while the first write is under way
+	}{"soon": {7, datacitetest.Fault{}, true, false}, "never": {1000, datacitetest.Fault{}, false, false},
+		"in an hour": {1000, datacitetest.Fault{Kind: datacitetest.FaultDelay, Delay: time.Hour}, false, false},
+		"at once":    {0, datacitetest.Fault{}, true, true}} {
 		t.Run(name, func(t *testing.T) {
 			onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
 				desired, _, after := registerOdd(t, srv)
 				ctx, cancel := context.WithCancelCause(t.Context())
 				begun, written := time.Now(), 0
 				srv.SetFaults(datacitetest.Faults(func(int, *http.Request) *datacitetest.Fault {
-					if written++; written == 1 {
+					if written++; written == 1 && !tt.first {
 						return nil
 					}
 					cancel(errors.New("shutting down"))
+					time.Sleep(time.Second)
 					if written <= tt.fails {
 						return &tt.fault
 					}

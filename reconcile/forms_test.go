@@ -63,6 +63,8 @@ func TestCorrectionsOfARecordThatCameAsJSON(t *testing.T) {
 	other := []metadata.AlternateIdentifier{{AlternateIdentifier: "A-2", AlternateIdentifierType: "Accession"}}
 	withURL := append(slices.Clone(other),
 		metadata.AlternateIdentifier{AlternateIdentifier: "https://example.org/", AlternateIdentifierType: "URL"})
+	inXML := rich()
+	inXML.Creators[1].Name = "Hopper, Grace"
 	letters := &dois.Container{Title: "Ice Letters", Type: "Series"}
 	for name, tt := range map[string]struct {
 		desired reconcile.Desired
@@ -70,7 +72,8 @@ func TestCorrectionsOfARecordThatCameAsJSON(t *testing.T) {
 		draft   dois.Draft
 		losses  []string
 	}{
-		"nothing": {desired: reconcile.Desired{XML: document(func(*record) {})}},
+		"nothing":              {desired: reconcile.Desired{XML: document(func(*record) {})}},
+		"the names of its XML": {desired: reconcile.Desired{Metadata: &record{Creators: inXML.Creators}}},
 		"a title": {reconcile.Desired{Metadata: &record{Titles: titles}}, "titles[0].title Glaciers>Ice",
 			dois.Draft{Record: record{Titles: titles}}, nil},
 		"a URL beside XML": {reconcile.Desired{URL: "https://example.org/new",

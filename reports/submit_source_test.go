@@ -332,6 +332,17 @@ func TestAReaderThatWasClosed(t *testing.T) {
 	}
 }
 
+// What Get has read is closed.
+func TestGetClosesTheResponse(t *testing.T) {
+	closed := false
+	c := respondingWith(t, &datacite.Config{}, 200, "application/json", func(context.Context) io.ReadCloser {
+		return closing{strings.NewReader(compressedDocument(part(inner("a b")))), func() { closed = true }}
+	})
+	_, err := c.Get(t.Context(), id)
+	require.NoError(t, err)
+	assert.True(t, closed)
+}
+
 // Datasets are there once: a second range says so, whatever the shape of the
 // report and however far the first one came.
 func TestDatasetsCanBeReadOnce(t *testing.T) {

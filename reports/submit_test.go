@@ -158,6 +158,10 @@ func TestSubmitTakesTheReportThatIsThere(t *testing.T) {
 			&reports.SubmitOptions{Warn: func(f datacite.Finding) { said = append(said, f.String()) }})
 		require.NoError(t, err)
 		assert.Contains(t, said, `warning: report-header.report-id: is "dsr REDACTED"; the stored report keeps "dsr"`)
+		receipt.Header.ReportID = token
+		err = client(t, srv, &datacite.Config{Token: token}).Verify(t.Context(), receipt)
+		require.ErrorIs(t, err, datacite.ErrIncomplete)
+		assert.NotContains(t, err.Error(), token)
 
 		_, err = c.Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{ID: id})
 		require.ErrorIs(t, err, datacite.ErrConflict, "its later subsets would land in the other report")
@@ -517,6 +521,7 @@ func TestAnotherHost(t *testing.T) {
 		"no such page":               {404, "text/html", "<html><h1>404 Not Found</h1></html>", false},
 		"a busy gateway":             {503, "text/html", "<html><h1>503</h1></html>", true},
 		"a cut list":                 {200, "application/json", `{"reports":[`, true},
+		"a cut list after a blank":   {200, "application/json", "\n" + `{"reports":[`, true},
 		"too many":                   {403, "text/html", "<html><h1>403</h1></html>", true},
 		"a moved service":            {302, "text/html", "", false},
 	} {
