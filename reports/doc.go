@@ -94,8 +94,7 @@
 //   - The counts of several reports for a month are added up.
 //
 // Findings, Submit, Create and Put warn about each count that DOI records will not show
-// unchanged. The code of such a warning is the [datacite.Code] that package shown gives
-// afterwards.
+// unchanged. The code of such a warning is the cause that package shown gives afterwards.
 //
 // # Errors and retries
 //
@@ -153,6 +152,5 @@
 //
 // datacitetest/evidence/deployed-reports.md lists all rules, with evidence and tests.
 //
-// [datacite.Code]: https://pkg.go.dev/github.com/datacite-go/datacite-go/reports/shown#Cause
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package reports
