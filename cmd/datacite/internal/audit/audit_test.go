@@ -657,9 +657,9 @@ func TestWrongSources(t *testing.T) {
 		`State: is "public"; the states are`:         shelltest.File(t, "g.jsonl", `{"doi":"10.5072/a","state":"public"}`),
 		"k.xlsx: the spreadsheet cannot be read":     shelltest.File(t, "k.xlsx", "PK\x03\x04"),
 		"m.csv has no records; nothing was compared": shelltest.File(t, "m.csv", "doi,url\n"),
-		`n.csv, line 3`:     shelltest.File(t, "n.csv", "doi,url\n10.5072/a,\n\"10.5072/b\"x,\n"),
-		"is a directory":    filepath.Dir(folder(t, "a.xml", "b", "")),
-		"has no column doi": shelltest.File(t, "l.csv", "url\nhttps://example.org/\n"),
+		`n.csv, line 3`:                        shelltest.File(t, "n.csv", "doi,url\n10.5072/a,\n\"10.5072/b\"x,\n"),
+		string(filepath.Separator) + "a.xml: ": filepath.Dir(folder(t, "a.xml", "b", "")), // which is one, too
+		"has no column doi":                    shelltest.File(t, "l.csv", "url\nhttps://example.org/\n"),
 		"empty": filepath.Dir(shelltest.File(t, "a.xml",
 			`<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"></identifier></resource>`)),
 	} {
