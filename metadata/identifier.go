@@ -40,7 +40,8 @@ var readIdentifiers = jsonlex.List[List[AlternateIdentifier]](jsonlex.NewObject(
 	jsonlex.Field("identifierType", func(d *decoder, a *AlternateIdentifier) { a.AlternateIdentifierType = d.Word() }),
 ).Or(func(d *decoder, a *AlternateIdentifier) { a.AlternateIdentifier = d.Text() }).Item)
 
-// identifiersMember is read when the rest of the record is: it may have the DOI, and what AlternateIdentifiers has, too.
+// identifiersMember is read when the rest of the record is: it may have the DOI, and what AlternateIdentifiers
+// has, too.
 func identifiersMember() member[Record] {
 	return jsonlex.Field("identifiers", func(d *decoder, r *Record) {
 		list := readIdentifiers(d)

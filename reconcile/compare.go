@@ -73,10 +73,10 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 		}
 	}
 	if inXML && c.xml != nil {
-		c.changes = append(c.changes, slices.DeleteFunc(metadata.DiffXML(pick(c.asXML, refusedInJSON), pick(c.xml, refusedInJSON)),
-			func(change metadata.Change) bool {
-				return change.Desired == "" || concerns(changes, propertyOf(change.Path))
-			})...)
+		onlyXML := metadata.DiffXML(pick(c.asXML, refusedInJSON), pick(c.xml, refusedInJSON))
+		c.changes = append(c.changes, slices.DeleteFunc(onlyXML, func(change metadata.Change) bool {
+			return change.Desired == "" || concerns(changes, propertyOf(change.Path))
+		})...)
 	}
 	for _, change := range changes {
 		name := propertyOf(change.Path)

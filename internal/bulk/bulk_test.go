@@ -28,7 +28,7 @@ type task struct {
 	exits   bool          // with runtime.Goexit instead
 }
 
-// A work is a task and what became of it.
+// A work is a task, and what has been done of it.
 type work struct {
 	task
 	started     time.Time

@@ -18,14 +18,14 @@ func firstLine(id string) string { return "datacite-go notes 2 " + id + "\n" }
 
 // WriteNotes writes notes of the numbers with which each calls its parameter.
 func WriteNotes(w io.Writer, id string, each func(note func(n *Number) error) error) error {
-	buffered := bufio.NewWriterSize(w, 64<<10) // it keeps its first error
+	buffered := bufio.NewWriterSize(w, 64<<10) // it keeps its first error, which Flush returns
 	packed, _ := gzip.NewWriterLevel(buffered, gzip.BestSpeed)
-	io.WriteString(packed, firstLine(id))
+	_, _ = io.WriteString(packed, firstLine(id))
 	lines := json.NewEncoder(packed)
 	if err := each(func(n *Number) error { return lines.Encode(n) }); err != nil {
 		return err
 	}
-	packed.Close()
+	_ = packed.Close()
 	return buffered.Flush()
 }
 
